@@ -1,0 +1,42 @@
+# Every target makes its own environment in .venv first; a second run costs nothing.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PY := .venv/bin/python
+STAMP := .venv/.installed
+PYTEST := $(PY) -m pytest
+SEEDS ?= 0:12
+
+.PHONY: help demo test quick check bench docs parity kube clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(STAMP): pyproject.toml scripts/setup
+	scripts/setup
+
+demo: $(STAMP) ## schedule and explain the example cluster, in memory
+	@scripts/demo
+
+test: check ## everything: checks, quick tests, and the tests on the real control plane
+	scripts/test
+
+quick: $(STAMP) ## the tests that take under a minute
+	$(PYTEST) -n 2 -m "not slow and not kube"
+
+check: $(STAMP) ## ruff, mypy strict, import contracts
+	scripts/check
+
+bench: $(STAMP) ## the benchmarks, in memory
+	$(PY) -m bayplan bench
+
+parity: $(STAMP) kube ## random clusters beside the real kube-scheduler: make parity SEEDS=0:1000
+	$(PY) -m tests.parity --seeds $(SEEDS)
+
+kube: $(STAMP) ## build the control plane that tests run on, once
+	$(PY) hack/kube/build.py
+
+docs: $(STAMP) ## check that the documentation is complete
+	$(PYTEST) tests/docs
+
+clean: ## remove the environment and caches
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,176 @@
+"""
+The binding cycle of one pod: wait on Permit, PreBind, Bind, PostBind.
+
+Runs as a task of its own beside the scheduling of the next pods; ``app`` and ``simulator`` start it for every
+``Bind`` intent and hand the event it returns back to ``Scheduler.handle``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from bayplan.engine.events import BindFailed, Bound
+from bayplan.engine.intents import Bind
+from bayplan.engine.running import Calls, log
+from bayplan.engine.waiting import WaitingPods
+from bayplan.errors import BayplanError, PluginError
+from bayplan.framework.plugin import BindPlugin, Plugin, PostBindPlugin, PreBindPlugin
+from bayplan.framework.ports import ClusterWriter
+from bayplan.framework.profile import Profile
+from bayplan.framework.status import Code, Status, failed
+
+# A plugin that never answers must not hold a pod's place for ever.  VolumeBinding alone may take 10 minutes.
+PRE_BIND_DEADLINE_S = 15 * 60.0
+BIND_DEADLINE_S = 60.0
+
+
+class BindingCycle:
+    """One pod on its way to its node."""
+
+    def __init__(
+        self,
+        bind: Bind,
+        profile: Profile,
+        waiting: WaitingPods,
+        writer: ClusterWriter,
+        permitted: Callable[[str], None],
+    ) -> None:
+        self._bind = bind
+        self._decision = bind.decision
+        self._profile = profile
+        self._waiting = waiting
+        self._writer = writer
+        self._permitted = permitted
+        self._calls = Calls(bind.decision.pod)
+
+    async def run(self) -> Bound | BindFailed:
+        """To the end; never raises for what a plugin or the API server does."""
+        uid = self._decision.pod.uid
+        held = self._waiting.get(uid)
+        status, working = self._pre_flight()
+        if status.is_success and (working or held is not None):
+            await self._announce()
+        if status.is_success and held is not None:
+            status = await held.wait()
+            self._waiting.remove(uid)
+            if not status.is_success:
+                return self._failed(status, waited=status.is_rejected)
+        self._permitted(uid)
+        if status.is_success:
+            status = await self._pre_bind(working)
+        if status.is_success:
+            status = await self._bind_now()
+        if not status.is_success:
+            return self._failed(status)
+        self._post_bind()
+        return Bound(self._bind.queued, self._decision)
+
+    def _failed(self, status: Status, waited: bool = False) -> BindFailed:
+        return BindFailed(self._bind.queued, self._decision, status, waited)
+
+    # -- PreBind --
+
+    def _pre_flight(self) -> tuple[Status, list[PreBindPlugin]]:
+        """Who will have work to do before the bind."""
+        working = []
+        for plugin in self._profile.extension("pre_bind"):
+            assert isinstance(plugin, PreBindPlugin)
+            try:
+                status = self._calls.verdict(plugin, "PreBindPreFlight", plugin.pre_bind_pre_flight, *self._args)
+            except PluginError as error:
+                return failed(error).by(plugin.name), []
+            if status.is_skip:
+                self._decision.state.skip_pre_bind.add(plugin.name)
+            elif status.is_success:
+                working.append(plugin)
+            else:
+                text = f'running PreBindPreFlight "{plugin.name}": {status.message}'
+                return Status(Code.ERROR, (text,), plugin.name), []
+        return Status(), working
+
+    async def _announce(self) -> None:
+        """Tell others where the pod is about to go, since work or waiting lies before the bind."""
+        try:
+            patch = {"nominatedNodeName": self._decision.node}
+            await self._writer.patch_pod_status(self._decision.pod, patch)
+        except BayplanError as error:
+            log.warning("nominated node not written", pod=self._decision.pod.key, error=str(error))
+
+    async def _pre_bind(self, working: list[PreBindPlugin]) -> Status:
+        for group in self._groups(working):
+            tasks = [asyncio.ensure_future(self._one_pre_bind(plugin)) for plugin in group]
+            try:
+                for done in asyncio.as_completed(tasks):
+                    status = await done
+                    if not status.is_success:
+                        return status
+            finally:
+                for task in tasks:
+                    task.cancel()
+        return Status()
+
+    def _groups(self, working: list[PreBindPlugin]) -> Iterator[list[PreBindPlugin]]:
+        """Neighbours in configured order that allow it run side by side."""
+        group: list[PreBindPlugin] = []
+        for plugin in self._profile.extension("pre_bind"):
+            assert isinstance(plugin, PreBindPlugin)
+            if not plugin.allows_parallel:
+                if group:
+                    yield group
+                group = []
+                if plugin in working:
+                    yield [plugin]
+            elif plugin in working:
+                group.append(plugin)
+        if group:
+            yield group
+
+    async def _one_pre_bind(self, plugin: PreBindPlugin) -> Status:
+        status = await self._ask(plugin, "PreBind", plugin.pre_bind, PRE_BIND_DEADLINE_S)
+        if status.is_success or status.is_rejected:
+            return status
+        return Status(Code.ERROR, (f'running PreBind plugin "{plugin.name}": {status.message}',), plugin.name)
+
+    # -- Bind and after --
+
+    async def _bind_now(self) -> Status:
+        """The first Bind plugin that does not skip binds the pod."""
+        for plugin in self._profile.extension("bind"):
+            assert isinstance(plugin, BindPlugin)
+            status = await self._ask(plugin, "Bind", plugin.bind, BIND_DEADLINE_S)
+            if status.is_skip:
+                continue
+            if status.is_success or status.is_rejected:
+                return status
+            return Status(Code.ERROR, (f'running Bind plugin "{plugin.name}": {status.message}',), plugin.name)
+        return Status(Code.ERROR, ("no bind plugin took the pod",))
+
+    def _post_bind(self) -> None:
+        for plugin in self._profile.extension("post_bind"):
+            assert isinstance(plugin, PostBindPlugin)
+            try:
+                self._calls.run(plugin, "PostBind", plugin.post_bind, *self._args)
+            except PluginError as error:
+                # The pod is bound; nothing that fails here may change that.
+                log.error("post bind failed", plugin=plugin.name, pod=self._decision.pod.key, error=str(error))
+
+    @property
+    def _args(self) -> tuple[Any, ...]:
+        return self._decision.state, self._decision.pod, self._decision.node
+
+    async def _ask(self, plugin: Plugin, point: str, call: Callable[..., Any], deadline_s: float) -> Status:
+        """Call a plugin that may be a coroutine; its errors and its silence become error statuses."""
+        try:
+            answer = self._calls.run(plugin, point, call, *self._args)
+            if inspect.isawaitable(answer):
+                answer = await asyncio.wait_for(answer, deadline_s)
+            return self._calls.status(plugin, point, answer)
+        except TimeoutError:
+            return failed(f"no answer within {deadline_s:g} s").by(plugin.name)
+        except PluginError as error:
+            return failed(error).by(plugin.name)
+        except Exception as error:
+            return failed(PluginError(plugin.name, point, self._decision.pod.key, error)).by(plugin.name)

@@ -1,0 +1,228 @@
+"""
+ClusterCache: what the scheduler believes of the cluster, and the sole owner of the columns.
+
+A pod on a node goes through these states; the names of the arrows are the methods::
+
+    (unknown) --assume--> assumed --confirm--> added --remove_pod--> (unknown)
+        |                    |                  ^ |
+        |                    +---forget--> (unknown)  +--update_pod--+
+        +---------------add_pod-----------------^
+
+An assumed pod counts on its node before the API server has confirmed the bind; it never expires, it is
+confirmed or forgotten.  Pods on a node that is not known (a *ghost*) are kept until the node appears.
+Called by ``engine.scheduler`` for every event and by ``engine.committing``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from bayplan.engine.columns import Columns
+from bayplan.engine.counting import CountGroups, TermGroups
+from bayplan.engine.store import Store
+from bayplan.engine.table import ColumnTable
+from bayplan.errors import StateError
+from bayplan.framework.snapshot import Rows, Snapshot
+from bayplan.objects.node import Node
+from bayplan.objects.pod import Pod
+
+# A reader that fell this far behind is told to look at every row.
+MAX_JOURNAL = 1 << 16
+
+
+class ClusterCache:
+    """Nodes, the pods on them, and everything kept up to date about both."""
+
+    def __init__(self) -> None:
+        self.columns = Columns()
+        self.nodes = ColumnTable(self.columns)
+        self.objects = Store()
+        self.nodes.counts = CountGroups(self.columns, self.nodes.row_of)
+        self.nodes.term_groups = TermGroups(self.columns, self._namespace_labels)
+        self.generation = 0
+        self.layout = 0
+        """Moves when rows are added, removed or moved; between two equal values row numbers mean the same."""
+        self._pods: dict[str, Pod] = {}
+        self._assumed: set[str] = set()
+        self._ghosts: dict[str, dict[str, Pod]] = {}
+        self._zones: dict[str, dict[str, None]] = {}
+        self._order: tuple[int, Rows] = (-1, np.empty(0, np.intp))
+        self._journal: list[int] = []
+        self._journal_start = 0
+
+    def snapshot(self) -> Snapshot:
+        """The cluster now.  Columns are shared, not copied: read it before the next change."""
+        return Snapshot(self.nodes, self.generation)
+
+    # -- dirty rows --
+
+    def position(self) -> int:
+        """Where the journal of changed rows stands."""
+        return self._journal_start + len(self._journal)
+
+    def changed_since(self, position: int) -> set[int] | None:
+        """Rows changed since then, or ``None`` if that is too long ago to tell."""
+        start = position - self._journal_start
+        return None if start < 0 else set(self._journal[start:])
+
+    def _touch(self, row: int) -> None:
+        self.generation += 1
+        self._journal.append(row)
+        if len(self._journal) > MAX_JOURNAL:
+            dropped = len(self._journal) // 2
+            del self._journal[:dropped]
+            self._journal_start += dropped
+
+    # -- pods --
+
+    def is_assumed(self, uid: str) -> bool:
+        return uid in self._assumed
+
+    def pod(self, uid: str) -> Pod | None:
+        return self._pods.get(uid)
+
+    def pods(self) -> Iterator[Pod]:
+        return iter(self._pods.values())
+
+    @property
+    def pod_count(self) -> int:
+        return len(self._pods)
+
+    @property
+    def assumed_count(self) -> int:
+        return len(self._assumed)
+
+    def assume(self, pod: Pod) -> None:
+        """Count a pod (already assigned in its spec) on its node before the API server has confirmed it."""
+        if pod.uid in self._pods:
+            raise StateError(f"pod {pod.key} ({pod.uid}) is in the cache already and cannot be assumed")
+        self._enter(pod)
+        self._assumed.add(pod.uid)
+
+    def forget(self, pod: Pod) -> None:
+        """Undo an assume.  A pod that is not there is no error."""
+        known = self._pods.get(pod.uid)
+        if known is None:
+            return
+        if pod.uid not in self._assumed:
+            raise StateError(f"pod {pod.key} ({pod.uid}) is not assumed and cannot be forgotten")
+        self._leave(known)
+
+    def add_pod(self, pod: Pod) -> None:
+        """The API server shows a pod on a node: confirms an assumed one, adds an unknown one."""
+        known = self._pods.get(pod.uid)
+        if known is not None:
+            # Confirmed; or a watch that started anew tells of it again. The API's word replaces ours.
+            self._leave(known)
+        self._enter(pod)
+
+    confirm = add_pod
+
+    def update_pod(self, pod: Pod) -> None:
+        """An assigned pod changed."""
+        if pod.uid in self._assumed:
+            raise StateError(f"pod {pod.key} ({pod.uid}) is assumed: only its confirmation may replace it")
+        self.add_pod(pod)
+
+    def remove_pod(self, pod: Pod) -> None:
+        """A pod left its node for good."""
+        known = self._pods.get(pod.uid)
+        if known is not None:
+            self._leave(known)
+
+    def _enter(self, pod: Pod) -> None:
+        self._pods[pod.uid] = pod
+        row = self.nodes.row_of(pod.node_name)
+        if row is None:
+            self._ghosts.setdefault(pod.node_name, {})[pod.uid] = pod
+            return
+        self._place(pod, row)
+
+    def _leave(self, pod: Pod) -> None:
+        del self._pods[pod.uid]
+        self._assumed.discard(pod.uid)
+        row = self.nodes.row_of(pod.node_name)
+        if row is not None:
+            self._displace(pod, row)
+            return
+        ghosts = self._ghosts[pod.node_name]
+        del ghosts[pod.uid]
+        if not ghosts:
+            del self._ghosts[pod.node_name]
+
+    def _place(self, pod: Pod, row: int) -> None:
+        self.nodes.pods[row][pod.uid] = pod
+        self.nodes.move_pod(row, pod, 1)
+        self.nodes.counts.pod_entered(pod, pod.node_name, row)
+        self.nodes.term_groups.pod_entered(pod, row)
+        self._touch(row)
+
+    def _displace(self, pod: Pod, row: int) -> None:
+        del self.nodes.pods[row][pod.uid]
+        self.nodes.move_pod(row, pod, -1)
+        self.nodes.counts.pod_left(pod, row)
+        self.nodes.term_groups.pod_left(pod, row)
+        self._touch(row)
+
+    # -- nodes --
+
+    def add_node(self, node: Node) -> None:
+        """A node appeared, or was told of again."""
+        row = self.nodes.row_of(node.name)
+        if row is not None:
+            self.nodes.write_object(row, self.nodes.objects[row], node)
+            self._touch(row)
+            return
+        row = self.nodes.append(node)
+        self.layout += 1
+        self._zones.setdefault(_zone_key(node), {})[node.name] = None
+        for pod in self._ghosts.pop(node.name, {}).values():
+            self._place(pod, row)
+        self._touch(row)
+
+    update_node = add_node
+
+    def remove_node(self, name: str) -> None:
+        """A node is gone; the pods still said to be on it become ghosts."""
+        row = self.nodes.row_of(name)
+        if row is None:
+            return
+        for pod in list(self.nodes.pods[row].values()):
+            self._displace(pod, row)
+            self._ghosts.setdefault(name, {})[pod.uid] = pod
+        for zone, names in list(self._zones.items()):
+            if names.pop(name, name) is None and not names:
+                del self._zones[zone]
+        self.nodes.remove(row)
+        self.layout += 1
+        self._touch(row)
+
+    def node_order(self) -> Rows:
+        """Rows in kube-scheduler's order: one node of each zone in turn, zones as they first appeared."""
+        if self._order[0] != self.layout:
+            zones = [list(names) for names in self._zones.values()]
+            longest = max(map(len, zones), default=0)
+            names = [zone[i] for i in range(longest) for zone in zones if i < len(zone)]
+            rows = [self.nodes.row_of(name) for name in names]
+            self._order = self.layout, np.array(rows, np.intp)
+        return self._order[1]
+
+    # -- namespaces --
+
+    def namespaces_changed(self) -> None:
+        """Terms with a namespace selector must be matched again."""
+        self.nodes.term_groups.forget_matches()
+
+    def _namespace_labels(self, name: str) -> Mapping[str, str]:
+        namespace = self.objects.get("Namespace", "", name)
+        return namespace.labels if namespace is not None else {}
+
+
+def _zone_key(node: Node) -> str:
+    """kube-scheduler's zone: the old labels win over the new ones."""
+    labels = node.labels
+    region = labels.get("failure-domain.beta.kubernetes.io/region") or labels.get("topology.kubernetes.io/region", "")
+    zone = labels.get("failure-domain.beta.kubernetes.io/zone") or labels.get("topology.kubernetes.io/zone", "")
+    return f"{region}:\0:{zone}" if region or zone else ""

@@ -1,0 +1,122 @@
+"""
+Growable arrays, one slot per node: the storage under ``engine.cache`` and ``engine.counting``.
+
+Rows are dense: a removed row is filled by the last one, so every array can be read as ``[:n]`` without
+holes, and a pass over all nodes never asks which rows exist.  ``Columns`` knows every array that is
+indexed by row (also the counts), so growing and moving rows happens in this one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayplan.objects.node import Node
+
+FIRST_CAPACITY = 64
+
+
+class Col:
+    """One growable array.  Write to ``data``; hand out ``view()``, which cannot be written."""
+
+    __slots__ = ("data", "fill", "_view", "_length")
+
+    def __init__(self, dtype: type[np.generic], capacity: int, fill: Any = 0) -> None:
+        self.fill = fill
+        self.data: npt.NDArray[Any] = np.full(capacity, fill, dtype)
+        self._view: npt.NDArray[Any] | None = None
+        self._length = -1
+
+    def view(self, n: int) -> npt.NDArray[Any]:
+        """The first ``n`` slots, read-only."""
+        if self._view is None or self._length != n:
+            self._view = self.data[:n]
+            self._view.flags.writeable = False
+            self._length = n
+        return self._view
+
+    def grow(self, capacity: int) -> None:
+        grown = np.full(capacity, self.fill, self.data.dtype)
+        grown[: len(self.data)] = self.data
+        self.data = grown
+        self._view = None
+
+    def move(self, source: int, target: int) -> None:
+        """Fill ``target`` from ``source`` and clear ``source``."""
+        self.data[target] = self.data[source]
+        self.data[source] = self.fill
+
+
+class Columns:
+    """All arrays that are indexed by node row."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._capacity = FIRST_CAPACITY
+        self._cols: dict[int, Col] = {}
+
+    def make(self, dtype: type[np.generic], fill: Any = 0) -> Col:
+        """A new array that follows every growth and move from now on."""
+        col = Col(dtype, self._capacity, fill)
+        self._cols[id(col)] = col
+        return col
+
+    def drop(self, col: Col) -> None:
+        """Stop keeping an array."""
+        del self._cols[id(col)]
+
+    def append(self) -> int:
+        """A fresh row at the end."""
+        if self.n == self._capacity:
+            self._capacity *= 2
+            for col in self._cols.values():
+                col.grow(self._capacity)
+        self.n += 1
+        return self.n - 1
+
+    def remove(self, row: int) -> int | None:
+        """Remove a row; the last row takes its place.  Gives the row that moved, if one did."""
+        last = self.n - 1
+        for col in self._cols.values():
+            col.move(last, row)
+        self.n = last
+        return last if last != row else None
+
+
+class LabelIds:
+    """A node label as numbers, kept while nodes come and go."""
+
+    __slots__ = ("key", "col", "values", "id_of")
+
+    def __init__(self, key: str, columns: Columns) -> None:
+        self.key = key
+        self.col = columns.make(np.int32, -1)
+        self.values: list[str] = []
+        self.id_of: dict[str, int] = {}
+
+    def write(self, row: int, labels: Mapping[str, str]) -> None:
+        value = labels.get(self.key)
+        if value is None:
+            self.col.data[row] = -1
+            return
+        number = self.id_of.get(value)
+        if number is None:
+            number = self.id_of[value] = len(self.values)
+            self.values.append(value)
+        self.col.data[row] = number
+
+
+class DerivedColumn:
+    """A column computed from node objects by a plugin's function."""
+
+    __slots__ = ("of", "col")
+
+    def __init__(self, of: Callable[[Node], Any], dtype: type[np.generic], columns: Columns) -> None:
+        self.of = of
+        self.col = columns.make(dtype)
+
+    def write(self, row: int, node: Node) -> None:
+        self.col.data[row] = self.of(node)

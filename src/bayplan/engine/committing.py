@@ -1,0 +1,100 @@
+"""
+Committing a decision: assume, reserve, permit; undone in reverse if one says no.
+
+Called by ``engine.scheduler`` right after the decision; ``undo`` is also what a failed binding cycle ends in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bayplan.clock import Clock
+from bayplan.engine.cache import ClusterCache
+from bayplan.engine.filtering import error_status
+from bayplan.engine.running import Calls, log
+from bayplan.engine.waiting import WaitingPod, WaitingPods
+from bayplan.errors import PluginError
+from bayplan.framework.decision import Decision
+from bayplan.framework.plugin import PermitPlugin, Plugin, ReservePlugin, Wait
+from bayplan.framework.profile import Profile
+from bayplan.framework.status import Code, Status
+
+
+def commit(
+    decision: Decision, profile: Profile, cache: ClusterCache, waiting: WaitingPods, clock: Clock
+) -> Status:
+    """Take the node for the pod.  On a no, everything is undone and the status says who said it."""
+    assert decision.node is not None
+    assumed = decision.pod.assigned_to(decision.node)
+    cache.assume(assumed)
+    try:
+        status = _reserve(decision, profile)
+        if status.is_success:
+            status = _permit(decision, profile, waiting, clock)
+    except PluginError as error:
+        status = error_status(error)
+    if not (status.is_success or status.is_wait):
+        undo(decision, profile, cache, waiting)
+    return status
+
+
+def undo(decision: Decision, profile: Profile, cache: ClusterCache, waiting: WaitingPods) -> None:
+    """Unreserve in reverse order, also where reserve never ran, and only then forget the pod."""
+    assert decision.node is not None
+    waiting.remove(decision.pod.uid)
+    calls = Calls(decision.pod)
+    for plugin in reversed(profile.extension("reserve")):
+        assert isinstance(plugin, ReservePlugin)
+        try:
+            calls.run(plugin, "Unreserve", plugin.unreserve, decision.state, decision.pod, decision.node)
+        except PluginError as error:
+            # Nothing is left to undo for this plugin; the others must still get their turn.
+            log.error("unreserve failed", plugin=plugin.name, pod=decision.pod.key, error=str(error))
+    assumed = cache.pod(decision.pod.uid)
+    if assumed is not None and cache.is_assumed(assumed.uid):
+        cache.forget(assumed)
+
+
+def _reserve(decision: Decision, profile: Profile) -> Status:
+    calls = Calls(decision.pod)
+    for plugin in profile.extension("reserve"):
+        assert isinstance(plugin, ReservePlugin)
+        status = _asked(calls, plugin, "Reserve", plugin.reserve, decision)
+        if not status.is_success:
+            return status
+    return Status()
+
+
+def _permit(decision: Decision, profile: Profile, waiting: WaitingPods, clock: Clock) -> Status:
+    calls = Calls(decision.pod)
+    timeouts: dict[str, float] = {}
+    for plugin in profile.extension("permit"):
+        assert isinstance(plugin, PermitPlugin)
+        answer = calls.run(plugin, "Permit", plugin.permit, decision.state, decision.pod, decision.node)
+        if isinstance(answer, Wait):
+            timeouts[plugin.name] = answer.timeout_s
+            continue
+        status = _refused(calls.status(plugin, "Permit", answer), plugin, "Permit")
+        if not status.is_success:
+            return status
+    if not timeouts:
+        return Status()
+    assert decision.node is not None
+    waiting.add(WaitingPod(decision.pod, decision.node, timeouts, clock))
+    return Status(Code.WAIT)
+
+
+def _asked(
+    calls: Calls, plugin: Plugin, point: str, call: Callable[..., object], decision: Decision
+) -> Status:
+    status = calls.verdict(plugin, point, call, decision.state, decision.pod, decision.node)
+    return _refused(status, plugin, point)
+
+
+def _refused(status: Status, plugin: Plugin, point: str) -> Status:
+    """A no stays a no; any other answer than yes becomes an error that names plugin and point."""
+    if status.is_success or status.is_rejected:
+        return status
+    return Status(Code.ERROR, (f'running {point} plugin "{plugin.name}": {status.message}',), plugin.name)
+
+

@@ -1,0 +1,231 @@
+"""
+Count groups: how many pods on each node match a question, kept as pods come and go.
+
+A *count group* is a question about pods (namespaces and selector) that some constraint asked once; a *term
+group* is the same the other way round: an affinity term that pods on nodes carry, with its owners per node.
+Both move by one on each pod event.  A pod's labels are matched against the groups once per distinct label
+set, and remembered.  ``engine.cache`` tells this module of every pod that enters or leaves a row.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from bayplan.engine.columns import Col, Columns
+from bayplan.framework.snapshot import PodMatcher, TermColumn, TermKind
+from bayplan.objects.pod import Pod
+from bayplan.objects.selector import PodTerm
+
+# Keeps the arrays of forgotten questions from filling memory: bytes, and never fewer than MIN_GROUPS.
+MAX_GROUP_BYTES = 256 * 1024 * 1024
+MIN_GROUPS = 64
+MAX_REMEMBERED_LABEL_SETS = 8192
+
+LabelSet: TypeAlias = "tuple[str, frozenset[tuple[str, str]]]"
+
+
+def label_set(pod: Pod) -> LabelSet:
+    """Namespace and labels: all that selectors read of a pod."""
+    return pod.namespace, frozenset(pod.labels.items())
+
+
+class CountGroup:
+    """Pods per node that match all matchers."""
+
+    __slots__ = ("matchers", "skip_terminating", "col")
+
+    def __init__(self, matchers: tuple[PodMatcher, ...], skip_terminating: bool, col: Col) -> None:
+        self.matchers = matchers
+        self.skip_terminating = skip_terminating
+        self.col = col
+
+    def counts(self, pod: Pod) -> bool:
+        return all(matcher.matches(pod) for matcher in self.matchers)
+
+
+class LabelClass:
+    """All pods on nodes with one label set, and the groups that count them."""
+
+    __slots__ = ("members", "groups")
+
+    def __init__(self) -> None:
+        self.members: dict[str, tuple[Pod, str]] = {}
+        self.groups: list[CountGroup] = []
+
+
+class CountGroups:
+    """Questions about pods on nodes, answered from kept counts."""
+
+    def __init__(self, columns: Columns, row_of: Callable[[str], int | None]) -> None:
+        self._columns = columns
+        self._row_of = row_of
+        self._classes: dict[LabelSet, LabelClass] = {}
+        self._groups: OrderedDict[tuple[tuple[PodMatcher, ...], bool], CountGroup] = OrderedDict()
+
+    def ask(self, matchers: tuple[PodMatcher, ...], skip_terminating: bool) -> npt.NDArray[np.int32]:
+        """Pods per row for a question; the first time it is asked, the members of each label set are counted."""
+        key = (matchers, skip_terminating)
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = CountGroup(matchers, skip_terminating, self._columns.make(np.int32))
+            self._count(group)
+            self._forget_old()
+        else:
+            self._groups.move_to_end(key)
+        return group.col.view(self._columns.n)
+
+    def pod_entered(self, pod: Pod, node_name: str, row: int) -> None:
+        key = label_set(pod)
+        members = self._classes.get(key)
+        if members is None:
+            members = self._classes[key] = LabelClass()
+            members.groups = [group for group in self._groups.values() if group.counts(pod)]
+        members.members[pod.uid] = (pod, node_name)
+        self._move(members, pod, row, 1)
+
+    def pod_left(self, pod: Pod, row: int) -> None:
+        key = label_set(pod)
+        members = self._classes[key]
+        del members.members[pod.uid]
+        self._move(members, pod, row, -1)
+        if not members.members:
+            del self._classes[key]
+
+    @staticmethod
+    def _move(members: LabelClass, pod: Pod, row: int, by: int) -> None:
+        for group in members.groups:
+            if not (group.skip_terminating and pod.is_terminating):
+                group.col.data[row] += by
+
+    def _count(self, group: CountGroup) -> None:
+        data = group.col.data
+        for members in self._classes.values():
+            sample = next(iter(members.members.values()))[0]
+            if not group.counts(sample):
+                continue
+            members.groups.append(group)
+            for pod, node_name in members.members.values():
+                row = self._row_of(node_name)
+                if row is not None and not (group.skip_terminating and pod.is_terminating):
+                    data[row] += 1
+
+    def _forget_old(self) -> None:
+        most = max(MIN_GROUPS, MAX_GROUP_BYTES // (4 * max(self._columns.n, 1)))
+        while len(self._groups) > most:
+            _, old = self._groups.popitem(last=False)
+            self._columns.drop(old.col)
+            for members in self._classes.values():
+                if old in members.groups:
+                    members.groups.remove(old)
+
+
+class TermGroup:
+    """One affinity term and its owners per node."""
+
+    __slots__ = ("kind", "term", "weight", "col", "owners")
+
+    def __init__(self, kind: TermKind, term: PodTerm, weight: int, col: Col) -> None:
+        self.kind = kind
+        self.term = term
+        self.weight = weight
+        self.col = col
+        self.owners = 0
+
+
+class _Matches:
+    """The terms that match one label set, as far as the list of terms was read."""
+
+    __slots__ = ("found", "read")
+
+    def __init__(self) -> None:
+        self.found: dict[TermKind, list[TermGroup]] = {kind: [] for kind in TermKind}
+        self.read = 0
+
+
+class TermGroups:
+    """The affinity terms that pods on nodes carry."""
+
+    def __init__(self, columns: Columns, namespace_labels: Callable[[str], Mapping[str, str]]) -> None:
+        self._columns = columns
+        self._namespace_labels = namespace_labels
+        self._groups: dict[tuple[TermKind, PodTerm, int], TermGroup] = {}
+        self._list: list[TermGroup] = []
+        self._matches: OrderedDict[LabelSet, _Matches] = OrderedDict()
+        self._dead = 0
+
+    def matching(self, kind: TermKind, pod: Pod) -> list[TermColumn]:
+        """The terms of this kind that match a pod."""
+        n = self._columns.n
+        found = self._found(pod).found[kind]
+        return [TermColumn(g.term.topology_key, g.weight, g.col.view(n)) for g in found if g.owners]
+
+    def pod_entered(self, pod: Pod, row: int) -> None:
+        for kind, term, weight in terms_of(pod):
+            group = self._groups.get((kind, term, weight))
+            if group is None:
+                group = TermGroup(kind, term, weight, self._columns.make(np.int32))
+                self._groups[kind, term, weight] = group
+                self._list.append(group)
+            group.owners += 1
+            group.col.data[row] += 1
+
+    def pod_left(self, pod: Pod, row: int) -> None:
+        for kind, term, weight in terms_of(pod):
+            group = self._groups[kind, term, weight]
+            group.owners -= 1
+            group.col.data[row] -= 1
+            if group.owners == 0:
+                del self._groups[kind, term, weight]
+                self._columns.drop(group.col)
+                self._dead += 1
+        if self._dead > 64 and self._dead > len(self._groups):
+            self._list = list(self._groups.values())
+            self._dead = 0
+            self.forget_matches()
+
+    def forget_matches(self) -> None:
+        """Namespaces changed, or the list was rewritten: match again when asked."""
+        self._matches.clear()
+
+    def _found(self, pod: Pod) -> _Matches:
+        key = label_set(pod)
+        matches = self._matches.get(key)
+        if matches is None:
+            matches = self._matches[key] = _Matches()
+            if len(self._matches) > MAX_REMEMBERED_LABEL_SETS:
+                self._matches.popitem(last=False)
+        if matches.read < len(self._list):
+            labels = self._namespace_labels(pod.namespace)
+            for group in self._list[matches.read :]:
+                if term_matches(group.term, pod, labels):
+                    matches.found[group.kind].append(group)
+            matches.read = len(self._list)
+        return matches
+
+
+def term_matches(term: PodTerm, pod: Pod, namespace_labels: Mapping[str, str]) -> bool:
+    """Does a term carried by a pod on a node select this pod, whose namespace has these labels?"""
+    if pod.namespace not in term.namespaces:
+        selector = term.namespace_selector
+        if selector is None or not selector.matches(namespace_labels):
+            return False
+    return term.selector.matches(pod.labels)
+
+
+def terms_of(pod: Pod) -> Iterable[tuple[TermKind, PodTerm, int]]:
+    """Every affinity term a pod carries, with its weight (0 where it is required)."""
+    if pod.spec.affinity is None:
+        return
+    for term in pod.required_affinity_terms:
+        yield TermKind.REQUIRED_AFFINITY, term, 0
+    for term in pod.required_anti_affinity_terms:
+        yield TermKind.REQUIRED_ANTI_AFFINITY, term, 0
+    for weight, term in pod.preferred_affinity_terms:
+        yield TermKind.PREFERRED_AFFINITY, term, weight
+    for weight, term in pod.preferred_anti_affinity_terms:
+        yield TermKind.PREFERRED_ANTI_AFFINITY, term, weight

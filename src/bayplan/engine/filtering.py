@@ -1,0 +1,338 @@
+"""
+PreFilter and Filter: which nodes can take a pod, and the first reason for each that cannot.
+
+Called by ``scheduling_cycle.decide``.  Plugins answer for the whole table at once; nodes with nominated pods,
+and searches narrowed to a few nodes, are judged one by one with the same plugins' one-node form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayplan.engine.running import Calls
+from bayplan.errors import PluginError
+from bayplan.framework.cycle_state import CycleState
+from bayplan.framework.diagnosis import FEASIBLE, UNVISITED, Diagnosis
+from bayplan.framework.handle import NominatedPods
+from bayplan.framework.plugin import (
+    FilterPlugin,
+    PreFilterExtensions,
+    PreFilterPlugin,
+    PreFilterResult,
+    Verdicts,
+)
+from bayplan.framework.profile import Profile
+from bayplan.framework.snapshot import Codes, Mask, NodeTable, NodeView, Rows
+from bayplan.framework.status import Code, Status, as_status, unresolvable
+from bayplan.framework.what_if import WhatIfNode
+from bayplan.objects.pod import Pod
+
+# Up to this many candidate nodes, asking plugins node by node is cheaper than passes over the table.
+FEW_NODES = 4
+
+
+@dataclass(slots=True)
+class Narrowed:
+    """What PreFilter left: the status that ended it, or the rows still in question (``None``: all)."""
+
+    status: Status
+    rows: list[int] | None = None
+    plugins: tuple[str, ...] = ()
+
+
+def pre_filter(calls: Calls, profile: Profile, state: CycleState, pod: Pod, nodes: NodeTable) -> Narrowed:
+    """Run every PreFilter plugin: an unresolvable no ends it, an unschedulable no lets the others prepare."""
+    names: frozenset[str] | None = None
+    narrowing: list[str] = []
+    rejected: Status | None = None
+    for plugin in profile.extension("pre_filter"):
+        assert isinstance(plugin, PreFilterPlugin)
+        answer = calls.run(plugin, "PreFilter", plugin.pre_filter, state, pod, nodes)
+        if isinstance(answer, PreFilterResult):
+            narrowing.append(plugin.name)
+            names = answer.node_names if names is None else names & answer.node_names
+            if not names:
+                return Narrowed(unresolvable(_unsatisfied(narrowing)), plugins=tuple(narrowing))
+            continue
+        status = calls.status(plugin, "PreFilter", answer)
+        if status.is_skip:
+            state.skip_filter.add(plugin.name)
+        elif status.code is Code.UNSCHEDULABLE:
+            rejected = status
+        elif status.code is Code.UNRESOLVABLE:
+            return Narrowed(status, plugins=tuple(narrowing))
+        elif not status.is_success:
+            return Narrowed(_error(f'running PreFilter plugin "{plugin.name}": {status.message}', status))
+    if rejected is not None:
+        return Narrowed(rejected, plugins=tuple(narrowing))
+    rows = None if names is None else sorted(r for r in map(nodes.row_of, names) if r is not None)
+    return Narrowed(Status(), rows, tuple(narrowing))
+
+
+def _unsatisfied(narrowing: list[str]) -> str:
+    if len(narrowing) == 1:
+        return f"node(s) didn't satisfy plugin {narrowing[0]}"
+    return f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(narrowing))}] simultaneously"
+
+
+def _error(text: str, status: Status) -> Status:
+    return Status(Code.ERROR, (text,), status.plugin, status.error)
+
+
+class Filters:
+    """The filters of one profile, for one node at a time.  Preemption reaches them through its handle."""
+
+    def __init__(self, profile: Profile, nominated: NominatedPods) -> None:
+        self.profile = profile
+        self.nominated = nominated
+        self._plugins = tuple(p for p in profile.extension("filter") if isinstance(p, FilterPlugin))
+        self._extensions = tuple(
+            p for p in profile.extension("pre_filter") if isinstance(p, PreFilterExtensions)
+        )
+
+    def running(self, state: CycleState) -> list[FilterPlugin]:
+        """The filters that take part in this cycle."""
+        return [plugin for plugin in self._plugins if plugin.name not in state.skip_filter]
+
+    def fits(self, state: CycleState, pod: Pod, node: NodeView) -> Status:
+        """
+        The node's first no, or success.  Pods nominated here with at least this pod's priority count as
+        present; the pod must also fit without them, since they may never come.
+        """
+        expected = self.expected(pod, node.name)
+        if expected:
+            imagined, changed = WhatIfNode(node), state.clone()
+            for other in expected:
+                imagined.add_pod(other)
+                self.add_pod(changed, pod, other, imagined)
+            status = self.first_no(changed, pod, imagined)
+            if not status.is_success:
+                return status
+        return self.first_no(state, pod, node)
+
+    def expected(self, pod: Pod, node_name: str) -> list[Pod]:
+        """Nominated pods that this pod must leave room for."""
+        return [
+            other
+            for other in self.nominated.nominated(node_name)
+            if other.uid != pod.uid and other.priority >= pod.priority
+        ]
+
+    def first_no(self, state: CycleState, pod: Pod, node: NodeView) -> Status:
+        """Ask the plugins in order about one node; stop at the first no."""
+        calls = Calls(pod)
+        for plugin in self.running(state):
+            status = calls.verdict(plugin, "Filter", plugin.filter_node, state, pod, node)
+            if not status.is_success:
+                if not status.is_rejected:
+                    return _error(f'running "{plugin.name}" filter plugin: {status.message}', status)
+                return status
+        return Status()
+
+    def add_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
+        for plugin in self._extensions:
+            if plugin.name not in state.skip_filter:
+                plugin.add_pod(state, pod, other, node)
+
+    def remove_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
+        for plugin in self._extensions:
+            if plugin.name not in state.skip_filter:
+                plugin.remove_pod(state, pod, other, node)
+
+
+def new_diagnosis(nodes: NodeTable, narrowed: Narrowed) -> Diagnosis:
+    """An empty diagnosis; nodes that PreFilter left out have their reason already."""
+    first_no = np.full(len(nodes), FEASIBLE, np.int32)
+    diagnosis = Diagnosis(nodes, first_no)
+    diagnosis.unschedulable_plugins.update(narrowed.plugins)
+    if not narrowed.status.is_success:
+        diagnosis.statuses.append(narrowed.status)
+        first_no[:] = 0
+        diagnosis.implicit = frozenset({0})
+        diagnosis.pre_filter_message = narrowed.status.message
+        record_plugin(diagnosis, narrowed.status)
+    elif narrowed.rows is not None:
+        left_out = f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(narrowed.plugins))}]"
+        diagnosis.statuses.append(unresolvable(left_out))
+        first_no[:] = 0
+        first_no[narrowed.rows] = FEASIBLE
+        diagnosis.implicit = frozenset({0})
+    return diagnosis
+
+
+def record_plugin(diagnosis: Diagnosis, status: Status) -> None:
+    """Remember who said no: those plugins are asked when something changes."""
+    if status.plugin:
+        diagnosis.unschedulable_plugins.add(status.plugin)
+        if status.code is Code.PENDING:
+            diagnosis.pending_plugins.add(status.plugin)
+
+
+class Search:
+    """The Filter stage of one cycle: fills the diagnosis and gives the feasible rows."""
+
+    def __init__(self, calls: Calls, filters: Filters, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> None:
+        self._calls = calls
+        self._filters = filters
+        self._state = state
+        self._pod = pod
+        self._diagnosis = diagnosis
+        self._nodes = diagnosis.nodes
+        self._first_no = diagnosis.first_no
+        self._numbers: dict[Status, int] = {}
+
+    def nominated_node(self, name: str) -> int | None:
+        """The row of the pod's nominated node if it still fits."""
+        row = self._nodes.row_of(name)
+        if row is None or self._first_no[row] != FEASIBLE:
+            return None
+        status = self._filters.fits(self._state, self._pod, self._nodes.node(row))
+        if status.is_error:
+            raise FilterError(status)
+        return row if status.is_success else None
+
+    def run(self, few: list[int] | None) -> Rows:
+        """Filter all nodes, or the few that PreFilter left."""
+        if few is not None and len(few) <= FEW_NODES:
+            self._one_by_one(few)
+        else:
+            for plugin in self._filters.running(self._state):
+                if not self._plugin(plugin):
+                    break
+            self._one_by_one(self._rows_with_expected_pods())
+        for status in self._numbers:
+            record_plugin(self._diagnosis, status)
+        return np.flatnonzero(self._first_no == FEASIBLE)
+
+    def _plugin(self, plugin: FilterPlugin) -> bool:
+        """One plugin over the table; False once no node is left."""
+        open_rows = self._first_no == FEASIBLE
+        if not open_rows.any():
+            return False
+        if plugin._filter_derived:
+            self._each(plugin, np.flatnonzero(open_rows))
+            return True
+        answer = self._calls.run(plugin, "Filter", plugin.filter, self._state, self._pod, self._nodes)
+        codes, statuses = self._checked(plugin, answer)
+        said_no = codes != 0
+        if said_no.any():
+            said_no &= open_rows
+            self._write(said_no, codes, statuses)
+        return True
+
+    def _each(self, plugin: FilterPlugin, rows: Rows) -> None:
+        for row in rows.tolist():
+            status = self._calls.verdict(
+                plugin, "Filter", plugin.filter_node, self._state, self._pod, self._nodes.node(row)
+            )
+            if not status.is_success:
+                if not status.is_rejected:
+                    text = f'running "{plugin.name}" filter plugin: {status.message}'
+                    raise FilterError(_error(text, status))
+                self._first_no[row] = self._number(status)
+
+    def _checked(
+        self, plugin: FilterPlugin, answer: object
+    ) -> tuple[Codes, tuple[Status, ...]]:
+        """The codes and their meaning, or a ``PluginError`` for anything else."""
+        if isinstance(answer, Verdicts):
+            codes, reasons = answer.codes, answer.statuses
+        else:
+            codes, reasons = answer, plugin.reasons  # type: ignore[assignment]
+        if not isinstance(codes, np.ndarray) or codes.dtype.kind not in "iu":
+            kind = getattr(codes, "dtype", type(codes).__name__)
+            raise self._calls.refuse(plugin, "Filter", f"filter must return an array of integers, got {kind}")
+        if codes.shape != (len(self._nodes),):
+            raise self._calls.refuse(
+                plugin, "Filter", f"filter returned shape {codes.shape} for {len(self._nodes)} nodes"
+            )
+        if len(codes) and (int(codes.max()) > len(reasons) or int(codes.min()) < 0):
+            raise self._calls.refuse(
+                plugin, "Filter", f"filter returned code {int(codes.max())}, but has {len(reasons)} reasons"
+            )
+        return codes, tuple(as_status(reason).by(plugin.name) for reason in reasons)
+
+    def _write(self, said_no: Mask, codes: Codes, statuses: tuple[Status, ...]) -> None:
+        """Note the nos of one plugin, each distinct status once."""
+        numbers = np.zeros(len(statuses) + 1, np.int32)
+        used = np.unique(codes[said_no])
+        for code in used.tolist():
+            status = statuses[code - 1]
+            if not status.is_rejected:
+                text = f'running "{status.plugin}" filter plugin: {status.message}'
+                raise FilterError(_error(text, status))
+            numbers[code] = self._number(status)
+        self._first_no[said_no] = numbers[codes[said_no]]
+
+    def _number(self, status: Status) -> int:
+        number = self._numbers.get(status)
+        if number is None:
+            number = self._numbers[status] = len(self._diagnosis.statuses)
+            self._diagnosis.statuses.append(status)
+        return number
+
+    def _rows_with_expected_pods(self) -> Iterable[int]:
+        for name in list(self._filters.nominated.nominated_nodes()):
+            row = self._nodes.row_of(name)
+            if row is None or int(self._first_no[row]) in self._diagnosis.implicit:
+                continue
+            if self._filters.expected(self._pod, name):
+                yield row
+
+    def _one_by_one(self, rows: Iterable[int]) -> None:
+        for row in rows:
+            status = self._filters.fits(self._state, self._pod, self._nodes.node(row))
+            if status.is_error:
+                raise FilterError(status)
+            self._first_no[row] = FEASIBLE if status.is_success else self._number(status)
+
+
+class FilterError(Exception):
+    """A filter ended the cycle with an error status."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status.message)
+        self.status = status
+
+
+def how_many(total: int, percentage: int) -> int:
+    """How many feasible nodes are enough; ``percentage`` 0 adapts to the size as kube-scheduler does."""
+    if total < 100:
+        return total
+    if percentage == 0:
+        percentage = max(5, 50 - total // 125)
+    return total if percentage >= 100 else max(100, total * percentage // 100)
+
+
+def stop_early(diagnosis: Diagnosis, order: Rows, start: int, enough: int) -> tuple[Rows, int]:
+    """
+    Keep only what a search that starts at ``start`` and stops after ``enough`` feasible nodes would have
+    seen.  Gives the feasible rows and where the next search starts.
+    """
+    first_no = diagnosis.first_no
+    rotated = np.roll(order, -start)
+    is_feasible = first_no[rotated] == FEASIBLE
+    feasible_at = np.flatnonzero(is_feasible)
+    if len(feasible_at) > enough:
+        # The search ends on finding one more than enough; that one is dropped with everything behind it.
+        first_no[rotated[feasible_at[enough] :]] = UNVISITED
+    feasible = np.flatnonzero(first_no == FEASIBLE)
+    explicit = int(np.count_nonzero(first_no >= 0))
+    if diagnosis.implicit:
+        explicit -= int(np.count_nonzero(np.isin(first_no, list(diagnosis.implicit))))
+    return feasible, (start + len(feasible) + explicit) % max(len(order), 1)
+
+
+def error_status(error: PluginError) -> Status:
+    """The status of a cycle that a plugin broke."""
+    text = {
+        "PreFilter": f'running PreFilter plugin "{error.plugin}": {error}',
+        "Filter": f'running "{error.plugin}" filter plugin: {error}',
+        "PreScore": f'running PreScore plugin "{error.plugin}": {error}',
+        "Score": f'running Score plugins: plugin "{error.plugin}" failed with: {error}',
+        "NormalizeScore": f"running Normalize on Score plugins: {error}",
+    }.get(error.extension_point, f'running {error.extension_point} plugin "{error.plugin}": {error}')
+    return Status(Code.ERROR, (text,), error.plugin, error)

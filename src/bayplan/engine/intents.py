@@ -1,0 +1,57 @@
+"""
+What the engine wants done, as returned by ``Scheduler``.  The app, or the simulated cluster, carries it out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from bayplan.framework.decision import Decision
+from bayplan.framework.plugin import QueuedPod
+from bayplan.objects.pod import Pod
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """Run the binding cycle of a committed decision."""
+
+    queued: QueuedPod
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class PatchStatus:
+    """Say in the pod's status that it was not placed, and where it is nominated (``None``: leave that)."""
+
+    pod: Pod
+    reason: str
+    message: str
+    nominated_node: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Emit:
+    """Record an event about a pod."""
+
+    pod: Pod
+    type: str
+    reason: str
+    action: str
+    note: str
+    related: Pod | None = None
+    reporter: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evict:
+    """Make room for a pod: the victims go, and lower pods nominated to the node lose their nomination."""
+
+    preemptor: Pod
+    node_name: str
+    victims: tuple[Pod, ...]
+    lose_nomination: tuple[Pod, ...] = ()
+    reporter: str = ""
+
+
+Intent: TypeAlias = Bind | PatchStatus | Emit | Evict

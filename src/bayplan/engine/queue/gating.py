@@ -1,0 +1,55 @@
+"""
+Gating: asks the PreEnqueue plugins whether a pod may enter the queue.
+
+``SchedulingQueue`` calls it before a pod enters active or backoff.  The plugin that says no becomes the pod's
+gating plugin and one of its rejectors, so that its events can bring the pod back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import structlog
+
+from bayplan.engine.queue.requeueing import QueueProfile
+from bayplan.framework.plugin import PreEnqueuePlugin, QueuedPod
+from bayplan.framework.status import SUCCESS, Status, as_status, failed
+from bayplan.objects.pod import Pod
+
+log = structlog.get_logger(__name__)
+
+
+class Gating:
+    """The PreEnqueue plugins of every profile."""
+
+    __slots__ = ("_plugins",)
+
+    def __init__(self, profiles: Mapping[str, QueueProfile]) -> None:
+        self._plugins = {name: profile.pre_enqueue for name, profile in profiles.items()}
+
+    def check(self, queued: QueuedPod) -> Status | None:
+        """Why the pod must stay out, or None; the pod's gating plugin follows the answer."""
+        for plugin in self._in_order(queued):
+            status = _ask(plugin, queued.pod)
+            if not status.is_success:
+                queued.gating_plugin = plugin.name
+                queued.unschedulable_plugins |= {plugin.name}
+                return status.by(plugin.name)
+        queued.gating_plugin = ""
+        return None
+
+    def _in_order(self, queued: QueuedPod) -> Sequence[PreEnqueuePlugin]:
+        """Whoever gates the pod already goes first, since it most likely still does."""
+        plugins = self._plugins[queued.pod.scheduler_name]
+        if not queued.gating_plugin:
+            return plugins
+        return sorted(plugins, key=lambda plugin: plugin.name != queued.gating_plugin)
+
+
+def _ask(plugin: PreEnqueuePlugin, pod: Pod) -> Status:
+    try:
+        verdict = plugin.pre_enqueue(pod)
+        return SUCCESS if verdict is None else as_status(verdict)
+    except Exception as error:
+        log.exception("pre_enqueue failed, the pod stays gated", plugin=plugin.name, pod=pod.key)
+        return failed(error)

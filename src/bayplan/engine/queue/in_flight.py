@@ -1,0 +1,85 @@
+"""
+InFlight: pods that were popped and have not come back, and what happened in the cluster meanwhile.
+
+``SchedulingQueue`` starts a pod here at pop and finishes it when it is bound, gone or back in the queue.  An
+event that arrives while a pod is being scheduled may make that pod fit, but the pod is not yet waiting for
+it; so events are kept as long as any pod that was in flight when they came is still in flight, and replayed
+when the pod comes back unschedulable.
+
+Events have running numbers.  Each pod remembers the number of the next event at its pop; pods are popped in
+order, so what lies before the oldest pod's number is no longer needed by anyone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bayplan.framework.events import ClusterEvent
+from bayplan.framework.plugin import QueuedPod
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """One event with the objects it is about."""
+
+    event: ClusterEvent
+    old: Any
+    new: Any
+
+
+class InFlight:
+    """Popped pods by uid, and the events since the oldest of them was popped."""
+
+    __slots__ = ("_dropped", "_events", "_pods")
+
+    def __init__(self) -> None:
+        self._pods: dict[str, tuple[int, QueuedPod]] = {}
+        self._events: list[Happening] = []
+        self._dropped = 0
+
+    def start(self, queued: QueuedPod) -> None:
+        self._pods[queued.pod.uid] = (self._dropped + len(self._events), queued)
+
+    def record(self, event: ClusterEvent, old: Any, new: Any) -> None:
+        """Remember an event for those in flight; with nobody in flight nobody needs it."""
+        if self._pods:
+            self._events.append(Happening(event, old, new))
+
+    def since_pop(self, uid: str) -> Sequence[Happening]:
+        """What happened after this pod was popped."""
+        return self._events[self._pods[uid][0] - self._dropped :]
+
+    def finish(self, uid: str) -> QueuedPod | None:
+        """The pod is no longer in flight; events that only it needed are forgotten."""
+        entry = self._pods.pop(uid, None)
+        if entry is None:
+            return None
+        if self._events:
+            self._forget_events()
+        return entry[1]
+
+    def get(self, uid: str) -> QueuedPod | None:
+        entry = self._pods.get(uid)
+        return None if entry is None else entry[1]
+
+    def event_counts(self) -> Counter[str]:
+        """How many events of each label are kept."""
+        return Counter(happening.event.label for happening in self._events)
+
+    def __contains__(self, uid: object) -> bool:
+        return uid in self._pods
+
+    def __len__(self) -> int:
+        return len(self._pods)
+
+    def __iter__(self) -> Iterator[QueuedPod]:
+        return (queued for _, queued in self._pods.values())
+
+    def _forget_events(self) -> None:
+        oldest = next(iter(self._pods.values()), None)
+        needed_from = oldest[0] if oldest else self._dropped + len(self._events)
+        del self._events[: needed_from - self._dropped]
+        self._dropped = needed_from

@@ -1,0 +1,97 @@
+"""
+LazyHeap: pods in the order of a key, equal keys in the order they came in.
+
+Active, backoff and the ages of unschedulable pods are kept in one of these.  Taking a pod out of the middle
+only forgets it; its entry is thrown away when it comes to the top, or when dead entries outnumber live ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import heapify, heappop, heappush
+from itertools import count
+from typing import Any, TypeAlias
+
+from bayplan.framework.plugin import QueuedPod
+
+Entry: TypeAlias = tuple[Any, int, QueuedPod]
+"""Key, sequence number, pod.  The number is unique, so two pods are never compared with each other."""
+
+# A few dead entries cost less than rebuilding a small heap again and again.
+_DEAD_ALLOWED = 64
+
+
+class LazyHeap:
+    """A heap of pods, at most one entry for each uid."""
+
+    __slots__ = ("_heap", "_live", "_sequence")
+
+    def __init__(self) -> None:
+        self._heap: list[Entry] = []
+        self._live: dict[str, Entry] = {}
+        self._sequence = count()
+
+    def push(self, key: Any, queued: QueuedPod) -> None:
+        entry = (key, next(self._sequence), queued)
+        self._live[queued.pod.uid] = entry
+        heappush(self._heap, entry)
+
+    def rekey(self, key: Any, queued: QueuedPod) -> None:
+        """The pod's key may have changed; among equal keys it keeps its place in line."""
+        uid = queued.pod.uid
+        entry = self._live[uid]
+        if entry[0] == key:
+            return
+        moved = (key, entry[1], queued)
+        self._live[uid] = moved
+        heappush(self._heap, moved)
+        self._drop_dead()
+
+    def pop(self) -> QueuedPod | None:
+        """The pod with the smallest key, or None."""
+        heap, live = self._heap, self._live
+        while heap:
+            entry = heappop(heap)
+            queued = entry[2]
+            uid = queued.pod.uid
+            if live.get(uid) is entry:
+                del live[uid]
+                return queued
+        return None
+
+    def first_key(self) -> Any | None:
+        """The smallest key, or None when nobody is here."""
+        heap, live = self._heap, self._live
+        while heap:
+            entry = heap[0]
+            if live.get(entry[2].pod.uid) is entry:
+                return entry[0]
+            heappop(heap)
+        return None
+
+    def remove(self, uid: str) -> QueuedPod | None:
+        entry = self._live.pop(uid, None)
+        if entry is None:
+            return None
+        self._drop_dead()
+        return entry[2]
+
+    def get(self, uid: str) -> QueuedPod | None:
+        entry = self._live.get(uid)
+        return None if entry is None else entry[2]
+
+    def __contains__(self, uid: object) -> bool:
+        return uid in self._live
+
+    def __len__(self) -> int:
+        return len(self._live)
+
+    def __iter__(self) -> Iterator[QueuedPod]:
+        """Everyone, in the order they would be popped."""
+        for entry in sorted(self._live.values(), key=lambda entry: entry[:2]):
+            yield entry[2]
+
+    def _drop_dead(self) -> None:
+        if len(self._heap) > 2 * len(self._live) + _DEAD_ALLOWED:
+            self._heap = list(self._live.values())
+            heapify(self._heap)

@@ -1,0 +1,188 @@
+"""
+Which waiting pods an event brings back, and how soon.
+
+``SchedulingQueue`` asks here for every event: first who is interested at all (``interest``), then for each pod
+that an interested plugin rejected whether the event is worth another try (``worth``).  ``requeue_rules`` turns
+a profile's plugins into the table this works on; the wiring calls it once per profile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import structlog
+
+from bayplan.clock import Clock
+from bayplan.framework.events import Change, ClusterEvent, Hint, On
+from bayplan.framework.plugin import (
+    FilterPlugin,
+    PermitPlugin,
+    Plugin,
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    QueuedPod,
+    ReservePlugin,
+)
+from bayplan.framework.ports import MetricSink
+from bayplan.objects.pod import Pod
+
+log = structlog.get_logger(__name__)
+
+# Only these can keep a pod from being scheduled, so only their events matter.
+_REJECTING = (PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, ReservePlugin, PermitPlugin)
+
+
+@dataclass(frozen=True)
+class QueueProfile:
+    """What the queue needs of a profile."""
+
+    pre_enqueue: tuple[PreEnqueuePlugin, ...]
+    requeue_on: Mapping[str, tuple[On, ...]]
+    """Plugin name to the events that could change its mind, as ``requeue_rules`` makes it."""
+
+
+class Strategy(IntEnum):
+    """How a pod comes back; the larger, the sooner."""
+
+    SKIP = 0
+    AFTER_BACKOFF = 1
+    IMMEDIATELY = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Interest:
+    """Who wants to know of one kind of event."""
+
+    hints: Mapping[str, Mapping[str, tuple[Hint | None, ...]]]
+    """Profile to plugin to the hints registered for this event; None stands for "always"."""
+    gates: frozenset[str]
+    """The same plugins' names over all profiles: gated pods react to these alone."""
+    is_wildcard: bool = False
+
+    def __bool__(self) -> bool:
+        return self.is_wildcard or bool(self.hints)
+
+
+def requeue_rules(plugins: Iterable[Plugin]) -> Mapping[str, tuple[On, ...]]:
+    """The events each plugin that can reject a pod wants to be asked again after."""
+    rules: dict[str, tuple[On, ...]] = {}
+    for plugin in plugins:
+        if isinstance(plugin, _REJECTING):
+            rules[plugin.name] = _with_taint_updates(tuple(plugin.requeue_on()))
+    return rules
+
+
+def _with_taint_updates(rules: tuple[On, ...]) -> tuple[On, ...]:
+    """Whoever waits for new nodes also waits for taints: a node often joins tainted and opens later."""
+    node_changes = Change(0)
+    for rule in rules:
+        if rule.kind == "Node":
+            node_changes |= rule.change
+    if node_changes & Change.ADDED and not node_changes & Change.TAINT:
+        return (*rules, On("Node", Change.TAINT))
+    return rules
+
+
+class Requeueing:
+    """The requeue rules of all profiles, with the answer of every event kind looked up once."""
+
+    def __init__(self, profiles: Mapping[str, QueueProfile], clock: Clock, metrics: MetricSink | None) -> None:
+        self._rules = {name: profile.requeue_on for name, profile in profiles.items()}
+        self._clock = clock
+        self._metrics = metrics
+        self._interests: dict[tuple[str, int], Interest] = {}
+        self._complained: set[tuple[str, str]] = set()
+
+    def interest(self, event: ClusterEvent) -> Interest:
+        """Who wants to know of this event; false when nobody does."""
+        key = (event.kind, int(event.change))
+        interest = self._interests.get(key)
+        if interest is None:
+            interest = self._interests[key] = self._look_up(event)
+        return interest
+
+    def worth(self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any) -> Strategy:
+        """Could this event let the pod be scheduled, and may it skip its backoff then?"""
+        rejecting, pending = queued.unschedulable_plugins, queued.pending_plugins
+        if not rejecting and not pending:
+            return Strategy.AFTER_BACKOFF
+        interest = self.interest(event)
+        if interest.is_wildcard:
+            return Strategy.AFTER_BACKOFF if _is_for(queued.pod, new) else Strategy.SKIP
+        best = Strategy.SKIP
+        for plugin, hints in interest.hints.get(queued.pod.scheduler_name, {}).items():
+            if plugin in pending:
+                answer = Strategy.IMMEDIATELY
+            elif plugin in rejecting:
+                answer = Strategy.AFTER_BACKOFF
+            else:
+                continue
+            if answer > best and self._any_queues(plugin, hints, queued.pod, event, old, new):
+                if answer is Strategy.IMMEDIATELY or not pending:
+                    return answer
+                best = answer
+        return best
+
+    def _look_up(self, event: ClusterEvent) -> Interest:
+        hints: dict[str, dict[str, tuple[Hint | None, ...]]] = {}
+        for profile, rules in self._rules.items():
+            for plugin, ons in rules.items():
+                matching = tuple(on.hint for on in ons if on.matches(event))
+                if matching:
+                    hints.setdefault(profile, {})[plugin] = matching
+        gates = frozenset(plugin for by_plugin in hints.values() for plugin in by_plugin)
+        return Interest(hints, gates, event.is_wildcard)
+
+    def _any_queues(
+        self, plugin: str, hints: tuple[Hint | None, ...], pod: Pod, event: ClusterEvent, old: Any, new: Any
+    ) -> bool:
+        for hint in hints:
+            if hint is None:
+                return True
+            if self._metrics is None:
+                answer = self._ask(plugin, hint, pod, event, old, new)
+            else:
+                answer = self._ask_and_measure(self._metrics, plugin, hint, pod, event, old, new)
+            if answer is not False:
+                return True
+        return False
+
+    def _ask(self, plugin: str, hint: Hint, pod: Pod, event: ClusterEvent, old: Any, new: Any) -> bool | Exception:
+        """The hint's answer, or what it raised: that counts as a yes, or the pod could wait for ever."""
+        try:
+            return bool(hint(pod, old, new))
+        except Exception as error:
+            complaint = (plugin, event.label)
+            # Once is enough: a broken hint is asked again for every waiting pod.
+            if complaint not in self._complained:
+                self._complained.add(complaint)
+                log.exception(
+                    "requeue hint failed, pods are queued as if it had said yes",
+                    plugin=plugin,
+                    cluster_event=event.label,
+                    pod=pod.key,
+                )
+            return error
+
+    def _ask_and_measure(
+        self, metrics: MetricSink, plugin: str, hint: Hint, pod: Pod, event: ClusterEvent, old: Any, new: Any
+    ) -> bool | Exception:
+        started = self._clock.now()
+        answer = self._ask(plugin, hint, pod, event, old, new)
+        said = "Error" if isinstance(answer, Exception) else "Queue" if answer else "QueueSkip"
+        metrics.observe(
+            "queueing_hint_execution_duration_seconds",
+            self._clock.now() - started,
+            plugin=plugin,
+            event=event.label,
+            hint=said,
+        )
+        return answer
+
+
+def _is_for(pod: Pod, target: Any) -> bool:
+    """A wildcard event is for everyone, unless it carries the one pod it is meant for."""
+    return target is None or (isinstance(target, Pod) and target.uid == pod.uid)

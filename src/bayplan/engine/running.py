@@ -1,0 +1,74 @@
+"""
+Calling plugins: names the one that raised or returned nonsense, and the one that was slow.
+
+Every call from the engine into a plugin goes through ``Calls.run``.  A plugin can fail its pod, never the
+scheduler.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import structlog
+
+from bayplan.errors import PluginError
+from bayplan.framework.plugin import Plugin
+from bayplan.framework.ports import MetricSink, NoMetrics
+from bayplan.framework.status import Status, as_status
+from bayplan.objects.pod import Pod
+
+log = structlog.get_logger()
+
+T = TypeVar("T")
+
+# Slower than this in one call, a plugin is named: at 5,000 nodes an in-tree plugin takes well under 1 ms.
+SLOW_S = 0.1
+
+
+class Calls:
+    """Runs plugins for one pod and remembers what was slow."""
+
+    __slots__ = ("pod", "slow", "_metrics", "_timer")
+
+    def __init__(
+        self, pod: Pod, metrics: MetricSink | None = None, timer: Callable[[], float] = time.perf_counter
+    ) -> None:
+        self.pod = pod
+        self.slow: dict[str, float] = {}
+        self._metrics = metrics or NoMetrics()
+        self._timer = timer
+
+    def run(self, plugin: Plugin, point: str, call: Callable[..., T], *args: Any) -> T:
+        """Call a plugin; whatever it raises becomes a ``PluginError`` that names plugin and point."""
+        started = self._timer()
+        try:
+            return call(*args)
+        except Exception as error:
+            raise PluginError(plugin.name, point, self.pod.key, error) from error
+        finally:
+            took = self._timer() - started
+            if took > SLOW_S:
+                self._report_slow(plugin, point, took)
+
+    def verdict(self, plugin: Plugin, point: str, call: Callable[..., Any], *args: Any) -> Status:
+        """Call a plugin that answers with a verdict."""
+        answer = self.run(plugin, point, call, *args)
+        return self.status(plugin, point, answer)
+
+    def status(self, plugin: Plugin, point: str, answer: object) -> Status:
+        """The answer as a status stamped with the plugin's name."""
+        try:
+            return as_status(answer).by(plugin.name)
+        except TypeError as error:
+            raise PluginError(plugin.name, point, self.pod.key, error) from error
+
+    def refuse(self, plugin: Plugin, point: str, problem: str) -> PluginError:
+        """The error for an answer that makes no sense."""
+        return PluginError(plugin.name, point, self.pod.key, ValueError(problem))
+
+    def _report_slow(self, plugin: Plugin, point: str, took: float) -> None:
+        self.slow[f"{plugin.name}/{point}"] = took
+        self._metrics.counter("slow_plugin_calls_total", plugin=plugin.name, extension_point=point)
+        log.warning("slow plugin", plugin=plugin.name, point=point, pod=self.pod.key, seconds=round(took, 3))

@@ -1,0 +1,231 @@
+"""
+Scheduler: events in through ``handle``, intents out.  Reads as the table of contents of the engine.
+
+It knows no files, flags, sockets or wall clock; ``app`` (live) and ``simulator`` (virtual time) drive it:
+they tell it what happened, call ``schedule_one`` while there is work, and carry the intents out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from bayplan.clock import Clock
+from bayplan.engine import committing
+from bayplan.engine.binding_cycle import BindingCycle
+from bayplan.engine.cache import ClusterCache
+from bayplan.engine.events import BindFailed, Bound, Event, PreemptionDone, Tick
+from bayplan.engine.failing import Failures
+from bayplan.engine.filtering import Filters
+from bayplan.engine.informing import Informed
+from bayplan.engine.intents import Bind, Emit, Intent
+from bayplan.engine.queue import QueueProfile, SchedulingQueue, requeue_rules
+from bayplan.engine.scheduling_cycle import Settings, decide
+from bayplan.engine.waiting import WaitingPods
+from bayplan.framework.cycle_state import CycleState
+from bayplan.framework.decision import Decision
+from bayplan.framework.events import ASSIGNED_POD_DELETE
+from bayplan.framework.handle import Handle
+from bayplan.framework.plugin import PreEnqueuePlugin, QueuedPod, QueueSortPlugin
+from bayplan.framework.ports import ClusterWriter, EventSink, MetricSink, NoMetrics
+from bayplan.framework.profile import Profile
+from bayplan.framework.snapshot import NodeView
+from bayplan.framework.status import Status
+from bayplan.objects.pod import Pod
+
+MakeHandle = Callable[[str], Handle]
+MakeProfiles = Callable[[MakeHandle], Mapping[str, Profile]]
+
+
+class Scheduler:
+    """One scheduler: a cache, a queue, and the profiles that decide."""
+
+    def __init__(
+        self,
+        make_profiles: MakeProfiles,
+        *,
+        clock: Clock,
+        writer: ClusterWriter,
+        events: EventSink,
+        metrics: MetricSink | None = None,
+        seed: int = 0,
+        percentage: int = 0,
+        initial_backoff_s: float = 1.0,
+        max_backoff_s: float = 10.0,
+        max_unschedulable_s: float = 300.0,
+    ) -> None:
+        self.clock = clock
+        self.cache = ClusterCache()
+        self.waiting = WaitingPods()
+        self.seed = seed
+        self._writer = writer
+        self._events = events
+        self._metrics = metrics or NoMetrics()
+        self._percentage = percentage
+        self._handles: dict[str, Handle] = {}
+        self._preempting: set[str] = set()
+        self.profiles = make_profiles(self._handle_for)
+        self.queue = SchedulingQueue(
+            clock,
+            {name: _queue_profile(profile) for name, profile in self.profiles.items()},
+            _queue_key(self.profiles),
+            initial_backoff_s=initial_backoff_s,
+            max_backoff_s=max_backoff_s,
+            max_unschedulable_s=max_unschedulable_s,
+            metrics=self._metrics,
+        )
+        self.filters = {name: Filters(profile, self.queue) for name, profile in self.profiles.items()}
+        for name, handle in self._handles.items():
+            handle.nominated = self.queue
+            handle.filters = self.filters[name]
+        self._informed = Informed(self.cache, self.queue, self.waiting, self.profiles)
+        self._failures = Failures(self.queue, self._informed, self._metrics)
+        self._start = 0
+        self._cycle = 0
+
+    # -- the door --
+
+    def handle(self, event: Event) -> list[Intent]:
+        """Take in one event; give what is to be done about it."""
+        match event:
+            case Bound():
+                return self._bound(event)
+            case BindFailed():
+                return self._bind_failed(event)
+            case PreemptionDone():
+                self._preempted(event)
+            case Tick():
+                self.queue.flush()
+            case _:
+                self._informed.handle(event)
+        return []
+
+    def schedule_one(self) -> list[Intent] | None:
+        """Schedule the next pod; ``None`` when no pod can be scheduled now."""
+        queued = self.queue.pop()
+        if queued is None:
+            return None
+        pod = queued.pod
+        profile = self.profiles.get(pod.scheduler_name)
+        if profile is None or self.cache.is_assumed(pod.uid):
+            self.queue.done(pod.uid)
+            return []
+        if pod.is_terminating:
+            self.queue.done(pod.uid)
+            note = f"skip schedule deleting pod: {pod.key}"
+            return [Emit(pod, "Warning", "FailedScheduling", "Scheduling", note, reporter=profile.scheduler_name)]
+        self._cycle += 1
+        decision = self.decide(pod, cycle=self._cycle)
+        return self._act(queued, decision, profile)
+
+    def decide(self, pod: Pod, *, cycle: int = 0) -> Decision:
+        """What would happen to this pod now.  Changes nothing (but where a partial search starts next)."""
+        profile = self.profiles[pod.scheduler_name]
+        percentage = profile.percentage_of_nodes_to_score or self._percentage or 100
+        settings = Settings(
+            self.seed, cycle, percentage, self.cache.node_order, self._start, self._metrics
+        )
+        decision = decide(pod, self.cache.snapshot(), profile, self.filters[profile.scheduler_name], settings)
+        if cycle:
+            self._start = settings.start
+        return decision
+
+    def binding_cycle(self, bind: Bind) -> BindingCycle:
+        """The cycle to run for a ``Bind`` intent."""
+        profile = self.profiles[bind.decision.profile_name]
+        return BindingCycle(bind, profile, self.waiting, self._writer, self.queue.done)
+
+    # -- after a decision --
+
+    def _act(self, queued: QueuedPod, decision: Decision, profile: Profile) -> list[Intent]:
+        if decision.node is None:
+            if decision.victims:
+                self._preempting.add(decision.pod.uid)
+            return self._failures.undecided(queued, decision)
+        status = committing.commit(decision, profile, self.cache, self.waiting, self.clock)
+        if not (status.is_success or status.is_wait):
+            return self._failures.uncommitted(queued, decision, status)
+        self.queue.unnominate(decision.pod)
+        return [Bind(queued, decision)]
+
+    def _bound(self, event: Bound) -> list[Intent]:
+        decision, pod = event.decision, event.decision.pod
+        self._informed.forget_pending(pod)
+        self._metrics.counter("schedule_attempts_total", result="scheduled", profile=decision.profile_name)
+        note = f"Successfully assigned {pod.key} to {decision.node}"
+        return [Emit(pod, "Normal", "Scheduled", "Binding", note, reporter=decision.profile_name)]
+
+    def _bind_failed(self, event: BindFailed) -> list[Intent]:
+        """The room is free again: others are told, before this pod is retried or after (never for itself)."""
+        decision = event.decision
+        profile = self.profiles[decision.profile_name]
+        committing.undo(decision, profile, self.cache, self.waiting)
+        pod = decision.pod
+        if event.status.is_rejected:
+            intents = self._failures.unbound(event)
+            self.queue.move(ASSIGNED_POD_DELETE, pod, None, only=lambda other: other.uid != pod.uid)
+            return intents
+        self.queue.move(ASSIGNED_POD_DELETE, pod, None)
+        return self._failures.unbound(event)
+
+    def _preempted(self, event: PreemptionDone) -> None:
+        self._preempting.discard(event.pod.uid)
+        if event.failed or self.queue.where(event.pod.uid) == "gated":
+            self.queue.activate([event.pod])
+
+    # -- wiring --
+
+    def _handle_for(self, profile_name: str) -> Handle:
+        handle = self._handles.get(profile_name)
+        if handle is None:
+            handle = self._handles[profile_name] = Handle(
+                clock=self.clock,
+                snapshot=self.cache.snapshot,
+                objects=self.cache.objects,
+                nominated=_NobodyNominated(),
+                waiting=self.waiting,
+                filters=_NoFiltersYet(),
+                is_preempting=self._preempting.__contains__,
+                writer=self._writer,
+                events=self._events,
+                metrics=self._metrics,
+                profile_name=profile_name,
+                seed=self.seed,
+            )
+        return handle
+
+
+class _NobodyNominated:
+    """Stands in while plugins are being made, before there is a queue."""
+
+    def nominated(self, node_name: str) -> tuple[Pod, ...]:
+        return ()
+
+    def nominated_nodes(self) -> tuple[str, ...]:
+        return ()
+
+
+class _NoFiltersYet:
+    """Stands in while plugins are being made: they may keep the handle, not use its filters."""
+
+    def fits(self, state: CycleState, pod: Pod, node: NodeView) -> Status:
+        raise RuntimeError("a plugin's __init__ must not call the filters: the profile is not complete yet")
+
+    def add_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
+        self.fits(state, pod, node)
+
+    def remove_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
+        self.fits(state, pod, node)
+
+
+def _queue_profile(profile: Profile) -> QueueProfile:
+    pre_enqueue = tuple(p for p in profile.extension("pre_enqueue") if isinstance(p, PreEnqueuePlugin))
+    return QueueProfile(pre_enqueue, requeue_rules(profile.instances.values()))
+
+
+def _queue_key(profiles: Mapping[str, Profile]) -> Callable[[QueuedPod], object]:
+    """All profiles share one queue sort; configuration checks that."""
+    for profile in profiles.values():
+        plugin = profile.extension("queue_sort")[0]
+        assert isinstance(plugin, QueueSortPlugin)
+        return plugin.queue_key
+    return lambda queued: (-queued.pod.priority, queued.timestamp)

@@ -1,0 +1,156 @@
+"""
+One scheduling cycle: ``decide(pod, …) -> Decision``.  It changes nothing outside the cycle.
+
+So ``explain``, a what-if, the rebalancer's planner and a dry run are this same call with no commit after it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayplan.engine import filtering, scoring
+from bayplan.engine.filtering import Filters, Search
+from bayplan.engine.running import Calls
+from bayplan.errors import PluginError
+from bayplan.framework.decision import Decision
+from bayplan.framework.diagnosis import Diagnosis
+from bayplan.framework.plugin import PostFilterPlugin, PostFilterResult
+from bayplan.framework.ports import MetricSink
+from bayplan.framework.profile import Profile
+from bayplan.framework.snapshot import Rows, Snapshot
+from bayplan.framework.status import Code, Status, unresolvable
+from bayplan.objects.pod import Pod
+
+NO_NODES = "no nodes available to schedule pods"
+
+
+@dataclass(slots=True)
+class Settings:
+    """What a cycle needs beside pod, cluster and profile."""
+
+    seed: int = 0
+    cycle: int = 0
+    percentage: int = 100
+    """percentageOfNodesToScore; 100 looks at every node."""
+    order: Callable[[], Rows] | None = None
+    """Rows in search order, when fewer than all nodes are looked at."""
+    start: int = 0
+    metrics: MetricSink | None = None
+
+
+class _Timing:
+    """Seconds per extension point."""
+
+    def __init__(self, decision: Decision) -> None:
+        self._timings = decision.timings
+        self._last = time.perf_counter()
+
+    def lap(self, point: str) -> None:
+        now = time.perf_counter()
+        self._timings[point] = now - self._last
+        self._last = now
+
+
+def decide(pod: Pod, snapshot: Snapshot, profile: Profile, filters: Filters, settings: Settings) -> Decision:
+    """Find the best node for a pod, or say why there is none and what preemption would do."""
+    decision = Decision(pod, profile.scheduler_name)
+    calls = Calls(pod, settings.metrics)
+    try:
+        _decide(decision, calls, snapshot, filters, settings)
+    except PluginError as error:
+        decision.status = filtering.error_status(error)
+    except (filtering.FilterError, scoring.ScoreError) as error:
+        decision.status = error.status
+    decision.slow_plugins = calls.slow
+    return decision
+
+
+def _decide(
+    decision: Decision, calls: Calls, snapshot: Snapshot, filters: Filters, settings: Settings
+) -> None:
+    nodes, pod, state, profile = snapshot.nodes, decision.pod, decision.state, filters.profile
+    if not len(nodes):
+        decision.status = unresolvable(NO_NODES)
+        return
+    timing = _Timing(decision)
+    narrowed = filtering.pre_filter(calls, profile, state, pod, nodes)
+    timing.lap("PreFilter")
+    if narrowed.status.is_error:
+        decision.status = narrowed.status
+        return
+    diagnosis = decision.diagnosis = filtering.new_diagnosis(nodes, narrowed)
+    if narrowed.status.is_success:
+        feasible = _search(calls, filters, decision, narrowed.rows, settings)
+        timing.lap("Filter")
+        if len(feasible):
+            decision.feasible = feasible
+            _choose(decision, calls, profile, settings)
+            timing.lap("Score")
+            return
+    decision.status = Status(Code.UNSCHEDULABLE, narrowed.status.reasons)
+    _post_filter(decision, calls, profile, diagnosis)
+    timing.lap("PostFilter")
+
+
+def _search(
+    calls: Calls, filters: Filters, decision: Decision, few: list[int] | None, settings: Settings
+) -> Rows:
+    """The feasible rows: the nominated node alone if it still fits, else what the filters leave."""
+    pod, diagnosis = decision.pod, decision.diagnosis
+    assert diagnosis is not None
+    search = Search(calls, filters, decision.state, pod, diagnosis)
+    if pod.nominated_node_name:
+        row = search.nominated_node(pod.nominated_node_name)
+        if row is not None:
+            return np.array([row], np.intp)
+    feasible = search.run(few)
+    if settings.percentage < 100 and settings.order is not None:
+        total = len(few) if few is not None else len(diagnosis.nodes)
+        enough = filtering.how_many(total, settings.percentage)
+        feasible, settings.start = filtering.stop_early(diagnosis, settings.order(), settings.start, enough)
+    return feasible
+
+
+def _choose(decision: Decision, calls: Calls, profile: Profile, settings: Settings) -> None:
+    """Score the feasible nodes and pick one; a single one is taken unscored."""
+    pod, feasible = decision.pod, decision.feasible
+    assert decision.diagnosis is not None
+    nodes = decision.diagnosis.nodes
+    if len(feasible) == 1:
+        decision.node = nodes.names[int(feasible[0])]
+        return
+    scoring.pre_score(calls, profile, decision.state, pod, nodes, feasible)
+    decision.scores = scoring.score(calls, profile, decision.state, pod, nodes, feasible)
+    decision.totals = scoring.total(decision.scores, len(feasible))
+    position, decision.ties = scoring.pick(decision.totals, settings.seed, settings.cycle)
+    decision.node = nodes.names[int(feasible[position])]
+
+
+def _post_filter(decision: Decision, calls: Calls, profile: Profile, diagnosis: Diagnosis) -> None:
+    """Ask PostFilter plugins in turn for help; the first success or final no ends it."""
+    reasons: list[str] = []
+    for plugin in profile.extension("post_filter"):
+        assert isinstance(plugin, PostFilterPlugin)
+        try:
+            answer = calls.run(plugin, "PostFilter", plugin.post_filter, decision.state, decision.pod, diagnosis)
+            result = answer if isinstance(answer, PostFilterResult) else PostFilterResult(
+                status=calls.status(plugin, "PostFilter", answer)
+            )
+        except PluginError as error:
+            result = PostFilterResult(status=Status(Code.ERROR, (str(error),), plugin.name, error))
+        if result.nomination is not None:
+            decision.nomination = result.nomination
+        if result.status.is_success:
+            decision.victims = result.victims
+            decision.preemption_node = result.nomination.node_name if result.nomination else None
+            return
+        if result.status.is_rejected and result.status.code is not Code.UNRESOLVABLE:
+            reasons.extend(result.status.reasons)
+            continue
+        diagnosis.post_filter_message = result.status.message
+        return
+    diagnosis.post_filter_message = ", ".join(reasons)

@@ -1,0 +1,236 @@
+"""
+ColumnTable: the node table that ``engine.cache`` owns and plugins read.
+
+It holds what nodes *are* (objects, labels, taints, images) and what the pods on them add up to.  Only the
+cache writes to it, through the methods under "written by the cache".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from bayplan.engine.columns import Col, Columns, DerivedColumn, LabelIds
+from bayplan.engine.counting import CountGroups, TermGroups
+from bayplan.framework.snapshot import (
+    COLUMNS,
+    Column,
+    ImageState,
+    LabelColumn,
+    NodeTable,
+    NodeView,
+    PodMatcher,
+    TermColumn,
+    TermKind,
+)
+from bayplan.objects.node import Node, Taint
+from bayplan.objects.pod import Pod
+
+T = TypeVar("T")
+
+
+class ColumnTable(NodeTable):
+    """All nodes as columns."""
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        self.names: list[str] = []
+        self.objects: list[Node] = []
+        self.pods: list[dict[str, Pod]] = []
+        self.objects_generation = 0
+        self.taint_sets: list[tuple[Taint, ...]] = [()]
+        self._taints_ids: dict[tuple[Taint, ...], int] = {(): 0}
+        self._rows: dict[str, int] = {}
+        self._fixed: dict[str, Col] = {name: columns.make(dtype) for name, dtype in COLUMNS.items()}
+        self._labels: dict[str, LabelIds] = {}
+        self._derived: dict[str, DerivedColumn] = {}
+        self._scalar_alloc: dict[str, Col] = {}
+        self._scalar_req: dict[str, Col] = {}
+        self._images: dict[str, tuple[int, dict[str, None]]] = {}
+        self._image_states: dict[str, tuple[int, ImageState]] = {}
+        self._ports: dict[tuple[str, int], dict[tuple[str, str], int]] = {}
+        self.counts: CountGroups
+        self.term_groups: TermGroups
+        self.refresh()
+
+    # -- read by plugins --
+
+    def row_of(self, name: str) -> int | None:
+        return self._rows.get(name)
+
+    def node(self, row: int) -> NodeView:
+        return NodeView(self, row)
+
+    def object_at(self, row: int) -> Node:
+        return self.objects[row]
+
+    def pods_at(self, row: int) -> Iterable[Pod]:
+        return self.pods[row].values()
+
+    def label(self, key: str) -> LabelColumn:
+        ids = self._labels.get(key)
+        if ids is None:
+            ids = self._labels[key] = LabelIds(key, self.columns)
+            for row, node in enumerate(self.objects):
+                ids.write(row, node.labels)
+        return LabelColumn(key, ids.col.view(self.columns.n), ids.values, ids.id_of)
+
+    def scalar_alloc(self, resource: str) -> npt.NDArray[np.int64]:
+        return self._scalar(self._scalar_alloc, resource).view(self.columns.n)
+
+    def scalar_req(self, resource: str) -> npt.NDArray[np.int64]:
+        return self._scalar(self._scalar_req, resource).view(self.columns.n)
+
+    def derive(self, name: str, of: Callable[[Node], Any], dtype: type[np.generic]) -> Column:
+        derived = self._derived.get(name)
+        if derived is None:
+            derived = self._derived[name] = DerivedColumn(of, dtype, self.columns)
+            for row, node in enumerate(self.objects):
+                derived.write(row, node)
+        return derived.col.view(self.columns.n)
+
+    def image(self, name: str) -> ImageState | None:
+        known = self._images.get(name)
+        if known is None:
+            return None
+        cached = self._image_states.get(name)
+        if cached is None or cached[0] != self.objects_generation:
+            rows = np.array(sorted(self._rows[node] for node in known[1]), np.intp)
+            cached = self.objects_generation, ImageState(known[0], len(rows), rows)
+            self._image_states[name] = cached
+        return cached[1]
+
+    def port_users(self, protocol: str, port: int) -> Iterable[tuple[int, str]]:
+        for node_name, ip in self._ports.get((protocol, port), ()):
+            yield self._rows[node_name], ip
+
+    def matching_pods(self, *all_of: PodMatcher, skip_terminating: bool = False) -> npt.NDArray[np.int32]:
+        return self.counts.ask(all_of, skip_terminating)
+
+    def terms(self, kind: TermKind, pod: Pod) -> Sequence[TermColumn]:
+        return self.term_groups.matching(kind, pod)
+
+    # -- written by the cache --
+
+    def refresh(self) -> None:
+        """Hand out the fixed columns anew after rows were added or removed."""
+        self.total_nodes = self.columns.n
+        for name, col in self._fixed.items():
+            setattr(self, name, col.view(self.columns.n))
+
+    def append(self, node: Node) -> int:
+        row = self.columns.append()
+        self.names.append(node.name)
+        self.objects.append(node)
+        self.pods.append({})
+        self._rows[node.name] = row
+        self.write_object(row, None, node)
+        self.refresh()
+        return row
+
+    def remove(self, row: int) -> None:
+        """Remove an emptied row; the last row moves into its place."""
+        gone = self.objects[row]
+        self._forget_images(gone)
+        self.columns.remove(row)
+        _swap_out(self.names, row)
+        _swap_out(self.objects, row)
+        _swap_out(self.pods, row)
+        del self._rows[gone.name]
+        if row < len(self.names):
+            self._rows[self.names[row]] = row
+        self.objects_generation += 1
+        self._trim_labels()
+        self.refresh()
+
+    def write_object(self, row: int, old: Node | None, node: Node) -> None:
+        """Write what a node object says; what its pods add up to stays."""
+        self.objects[row] = node
+        self.objects_generation += 1
+        fixed = self._fixed
+        allocatable = node.allocatable
+        fixed["alloc_cpu_milli"].data[row] = allocatable.cpu_milli
+        fixed["alloc_mem_bytes"].data[row] = allocatable.memory_bytes
+        fixed["alloc_eph_bytes"].data[row] = allocatable.ephemeral_bytes
+        fixed["alloc_pods_count"].data[row] = allocatable.pods
+        fixed["unschedulable"].data[row] = node.unschedulable
+        fixed["taints_id"].data[row] = self._taints_id(node.taints)
+        for resource, col in self._scalar_alloc.items():
+            col.data[row] = allocatable.scalars.get(resource, 0)
+        for resource in allocatable.scalars:
+            self._scalar(self._scalar_alloc, resource).data[row] = allocatable.scalars[resource]
+        for ids in self._labels.values():
+            ids.write(row, node.labels)
+        for derived in self._derived.values():
+            derived.write(row, node)
+        if old is not None:
+            self._forget_images(old)
+        for image in node.images:
+            for name in image.names or ():
+                self._images.setdefault(name, (image.size_bytes, {}))[1][node.name] = None
+
+    def move_pod(self, row: int, pod: Pod, sign: int) -> None:
+        """A pod enters (+1) or leaves (-1) a row."""
+        fixed = self._fixed
+        accounted = pod.accounted
+        cpu, memory = pod.nonzero
+        fixed["req_cpu_milli"].data[row] += sign * accounted.cpu_milli
+        fixed["req_mem_bytes"].data[row] += sign * accounted.memory_bytes
+        fixed["pods_count"].data[row] += sign
+        fixed["nz_cpu_milli"].data[row] += sign * cpu
+        fixed["nz_mem_bytes"].data[row] += sign * memory
+        if accounted.ephemeral_bytes:
+            fixed["req_eph_bytes"].data[row] += sign * accounted.ephemeral_bytes
+        for resource, amount in accounted.scalars.items():
+            self._scalar(self._scalar_req, resource).data[row] += sign * amount
+        for port in pod.host_ports:
+            self._move_port((port.protocol, port.port), (self.names[row], port.ip), sign)
+
+    # -- private --
+
+    def _scalar(self, cols: dict[str, Col], resource: str) -> Col:
+        col = cols.get(resource)
+        if col is None:
+            col = cols[resource] = self.columns.make(np.int64)
+        return col
+
+    def _taints_id(self, taints: tuple[Taint, ...]) -> int:
+        number = self._taints_ids.get(taints)
+        if number is None:
+            number = self._taints_ids[taints] = len(self.taint_sets)
+            self.taint_sets.append(taints)
+        return number
+
+    def _move_port(self, port: tuple[str, int], user: tuple[str, str], sign: int) -> None:
+        users = self._ports.setdefault(port, {})
+        users[user] = users.get(user, 0) + sign
+        if not users[user]:
+            del users[user]
+            if not users:
+                del self._ports[port]
+
+    def _forget_images(self, node: Node) -> None:
+        for image in node.images:
+            for name in image.names or ():
+                holders = self._images.get(name)
+                if holders is not None:
+                    holders[1].pop(node.name, None)
+                    if not holders[1]:
+                        del self._images[name]
+                        self._image_states.pop(name, None)
+
+    def _trim_labels(self) -> None:
+        """Names of nodes long gone must not make every count array longer for ever."""
+        for key, ids in list(self._labels.items()):
+            if len(ids.values) > 2 * self.columns.n + 1024:
+                self.columns.drop(ids.col)
+                del self._labels[key]
+
+
+def _swap_out(rows: list[T], row: int) -> None:
+    last = rows.pop()
+    if row < len(rows):
+        rows[row] = last

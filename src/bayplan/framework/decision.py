@@ -1,0 +1,72 @@
+"""
+Decision: the full record of one scheduling cycle.
+
+``engine.scheduling_cycle`` makes it; committing, tracing, ``explain``, the simulator's report and the
+dashboard read it.  Nothing in it needs the plugins again, so every reader tells the same story.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bayplan.framework.cycle_state import CycleState
+from bayplan.framework.diagnosis import Diagnosis
+from bayplan.framework.plugin import Nomination
+from bayplan.framework.snapshot import Rows, Scores
+from bayplan.framework.status import SUCCESS, Status
+from bayplan.objects.pod import Pod
+
+
+@dataclass(slots=True)
+class PluginScores:
+    """One plugin's scores of the feasible rows, in their order."""
+
+    plugin: str
+    weight: int
+    raw: Scores
+    normalized: Scores
+
+    @property
+    def weighted(self) -> Scores:
+        return self.normalized * self.weight
+
+
+def no_rows() -> Rows:
+    return np.empty(0, np.intp)
+
+
+def no_scores() -> Scores:
+    return np.empty(0, np.int64)
+
+
+@dataclass(slots=True)
+class Decision:
+    """What was decided for one pod, and why."""
+
+    pod: Pod
+    profile_name: str
+    node: str | None = None
+    status: Status = SUCCESS
+    """Success, or why the cycle ended: rejected (see ``diagnosis``) or an error."""
+    diagnosis: Diagnosis | None = None
+    feasible: Rows = field(default_factory=no_rows)
+    scores: list[PluginScores] = field(default_factory=list)
+    totals: Scores = field(default_factory=no_scores)
+    ties: int = 0
+    """How many nodes shared the best total."""
+    nomination: Nomination | None = None
+    victims: tuple[Pod, ...] = ()
+    preemption_node: str | None = None
+    state: CycleState = field(default_factory=CycleState)
+    timings: dict[str, float] = field(default_factory=dict)
+    """Seconds per extension point."""
+    slow_plugins: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def message(self) -> str:
+        """What the event and the condition say when the pod was not placed."""
+        if self.diagnosis is not None and self.status.is_rejected:
+            return self.diagnosis.message()
+        return self.status.message

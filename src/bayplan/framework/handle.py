@@ -1,0 +1,115 @@
+"""
+All that a plugin may ask for.  The engine makes one ``Handle`` per profile and gives it to each plugin.
+
+Each line here is a promise; a new one is a visible decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from bayplan.clock import Clock
+from bayplan.framework.cycle_state import CycleState
+from bayplan.framework.ports import ClusterWriter, EventSink, MetricSink
+from bayplan.framework.snapshot import NodeView, Snapshot
+from bayplan.framework.status import Status
+from bayplan.objects.pod import Pod
+
+if TYPE_CHECKING:
+    from bayplan.framework.plugin import Plugin
+
+
+class ObjectStore(Protocol):
+    """Other objects of the cluster, by kind: Service, ReplicaSet, PodDisruptionBudget, Namespace …"""
+
+    def get(self, kind: str, namespace: str, name: str) -> Any | None: ...
+
+    def list(self, kind: str, namespace: str | None = None) -> Iterable[Any]: ...
+
+    def generation(self, kind: str) -> int:
+        """Moves whenever an object of the kind changes."""
+
+
+class NominatedPods(Protocol):
+    """Pods that wait for room on a node."""
+
+    def nominated(self, node_name: str) -> Sequence[Pod]: ...
+
+    def nominated_nodes(self) -> Iterable[str]: ...
+
+
+class WaitingPod(Protocol):
+    """A pod held by Permit."""
+
+    pod: Pod
+    node_name: str
+
+    def allow(self, plugin: str) -> None: ...
+
+    def reject(self, plugin: str, message: str) -> None: ...
+
+
+class WaitingPods(Protocol):
+    def get(self, uid: str) -> WaitingPod | None: ...
+
+    def list(self) -> Iterable[WaitingPod]: ...
+
+
+class FilterRunner(Protocol):
+    """Runs the profile's filters on one imagined node, as preemption needs it."""
+
+    def fits(self, state: CycleState, pod: Pod, node: NodeView) -> Status:
+        """With nominated pods considered; success or the first no."""
+
+    def add_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
+        """Tell the profile's plugins that ``other`` is imagined on the node."""
+
+    def remove_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
+        """Tell the profile's plugins that ``other`` is imagined gone."""
+
+
+class Handle:
+    """What the engine offers to the plugins of one profile."""
+
+    __slots__ = (
+        "clock", "snapshot", "objects", "nominated", "waiting", "filters", "is_preempting",
+        "writer", "events", "metrics", "profile_name", "seed",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        snapshot: Callable[[], Snapshot],
+        objects: ObjectStore,
+        nominated: NominatedPods,
+        waiting: WaitingPods,
+        filters: FilterRunner,
+        is_preempting: Callable[[str], bool],
+        writer: ClusterWriter,
+        events: EventSink,
+        metrics: MetricSink,
+        profile_name: str,
+        seed: int = 0,
+    ) -> None:
+        self.clock = clock
+        self.snapshot = snapshot
+        self.objects = objects
+        self.nominated = nominated
+        self.waiting = waiting
+        self.filters = filters
+        self.is_preempting = is_preempting
+        """Is room being made for this pod (by uid) right now?"""
+        self.writer = writer
+        self.events = events
+        self.metrics = metrics
+        self.profile_name = profile_name
+        self.seed = seed
+
+
+def handle_of(plugin: Plugin) -> Handle:
+    """The plugin's handle, for plugins that cannot work without one."""
+    if plugin.handle is None:
+        raise TypeError(f"{plugin.name} needs a handle: make it through a profile or bayplan.testing")
+    return plugin.handle

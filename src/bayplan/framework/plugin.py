@@ -1,0 +1,348 @@
+"""
+The contract: one small base class per extension point.  A plugin's bases say what it takes part in.
+
+Filter and Score exist in two forms.  The bare verb (``filter``, ``score``) takes the whole node table and
+answers with one number per node; the ``_node`` form takes one node.  Write either: the base class derives
+the other.  The engine calls whichever is cheaper, so both must say the same (``bayplan.testing.
+assert_forms_agree`` proves it).
+
+Every method that may say no returns a ``Verdict``: ``None`` is yes, a ``Reason`` or ``Status`` is no.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Hashable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from bayplan.framework.cycle_state import CycleState
+from bayplan.framework.events import ON_ANYTHING, On
+from bayplan.framework.snapshot import Codes, Mask, NodeTable, NodeView, Rows, Scores
+from bayplan.framework.status import SUCCESS, Code, Reason, Status, Verdict, as_status
+from bayplan.objects.pod import Pod
+
+if TYPE_CHECKING:
+    from bayplan.framework.diagnosis import Diagnosis
+    from bayplan.framework.handle import Handle
+
+PASS = 0
+"""The code of a node that passes a filter."""
+
+MIN_SCORE = 0
+MAX_SCORE = 100
+
+
+class Depends(IntEnum):
+    """
+    What a plugin's answer for one node depends on, beside the pod.  The engine keeps answers from one pod
+    to the next of the same kind, and this says which it must ask for again after a change.
+    """
+
+    ROW = 1
+    """That node's own row: its object, and the pods on it."""
+    NODES = 2
+    """Its row, and the objects of all nodes, but no pods elsewhere."""
+    DOMAIN = 3
+    """Its row, and counts of pods over a topology domain."""
+    ANYTHING = 4
+    """Nothing is promised; the plugin is asked again every time."""
+
+
+class Unsigned:
+    """The type of ``UNSIGNED``: the plugin does not say what it reads of a pod."""
+
+    def __repr__(self) -> str:
+        return "UNSIGNED"
+
+
+UNSIGNED = Unsigned()
+
+
+class Plugin:
+    """What every plugin has: a registered name, its reasons, its settings and when to ask it again."""
+
+    name: ClassVar[str]
+    Args: ClassVar[type[Any] | None] = None
+    reasons: ClassVar[tuple[Reason, ...]] = ()
+
+    def __init__(self, args: Any = None, handle: Handle | None = None) -> None:
+        self.args = args
+        self.handle = handle
+
+    def requeue_on(self) -> Sequence[On]:
+        """Which changes could turn this plugin's no into a yes.  Not overridden: any change at all."""
+        return ON_ANYTHING
+
+    def signature(self, pod: Pod) -> Hashable:
+        """All that this plugin reads of a pod to filter and score, or ``UNSIGNED``."""
+        return UNSIGNED
+
+    def code(self, reason: Reason) -> int:
+        """The number that stands for a reason in the array that ``filter`` returns."""
+        return self.reasons.index(reason) + 1
+
+
+# -- before the cycle --
+
+
+class PreEnqueuePlugin(Plugin):
+    def pre_enqueue(self, pod: Pod) -> Verdict:
+        """May the pod enter the queue at all?  A no leaves it gated."""
+        raise NotImplementedError
+
+
+@dataclass(slots=True)
+class QueuedPod:
+    """A pod in the queue, with what the queue knows of it.  Times are epoch seconds."""
+
+    pod: Pod
+    timestamp: float
+    attempts: int = 0
+    unschedulable_count: int = 0
+    consecutive_errors: int = 0
+    initial_attempt_at: float | None = None
+    unschedulable_plugins: frozenset[str] = frozenset()
+    pending_plugins: frozenset[str] = frozenset()
+    gating_plugin: str = ""
+    flushed_at: float | None = None
+    backoff_expires_at: float | None = None
+
+
+class QueueSortPlugin(Plugin):
+    def queue_key(self, queued: QueuedPod) -> Any:
+        """The pod with the smallest key is scheduled first."""
+        raise NotImplementedError
+
+
+# -- filtering --
+
+
+@dataclass(frozen=True, slots=True)
+class PreFilterResult:
+    """Only these nodes can fit.  Several plugins' sets are intersected."""
+
+    node_names: frozenset[str]
+
+
+class PreFilterPlugin(Plugin):
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> PreFilterResult | Verdict:
+        """Prepare the cycle, narrow the nodes, reject the pod, or return ``SKIP`` to sit this one out."""
+        raise NotImplementedError
+
+
+class PreFilterExtensions(PreFilterPlugin):
+    """For plugins whose prepared state must follow when a pod is imagined on, or off, a node."""
+
+    def add_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
+        raise NotImplementedError
+
+    def remove_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """What ``filter`` returns when its reasons are made on the spot: code ``k`` means ``statuses[k - 1]``."""
+
+    codes: Codes
+    statuses: tuple[Status | Reason, ...]
+
+
+class FilterPlugin(Plugin):
+    filter_depends: ClassVar[Depends] = Depends.ANYTHING
+    _filter_derived: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._filter_derived = _derived(cls, FilterPlugin, "filter", "filter_node")
+
+    def filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Codes | Verdicts:
+        """For every node 0 (it fits) or the number of the reason it does not."""
+        codes = np.zeros(len(nodes), np.uint16)
+        statuses: dict[Status, int] = {}
+        for row in range(len(nodes)):
+            status = as_status(self.filter_node(state, pod, nodes.node(row)))
+            if not status.is_success:
+                codes[row] = statuses.setdefault(status, len(statuses) + 1)
+        return Verdicts(codes, tuple(statuses))
+
+    def filter_node(self, state: CycleState, pod: Pod, node: NodeView) -> Verdict:
+        """Why this node does not fit, or ``None``."""
+        answer = self.filter(state, pod, node.as_table())
+        if isinstance(answer, Verdicts):
+            code = int(answer.codes[0])
+            return as_status(answer.statuses[code - 1]) if code else None
+        code = int(answer[0])
+        return self.reasons[code - 1] if code else None
+
+
+# -- after filtering --
+
+
+@dataclass(frozen=True, slots=True)
+class Nomination:
+    """Where the pod shall go once room is made; an empty name clears an earlier nomination."""
+
+    node_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class PostFilterResult:
+    """What PostFilter found: a nomination to write (``None`` leaves it), and the pods that must go."""
+
+    nomination: Nomination | None = None
+    victims: tuple[Pod, ...] = ()
+    status: Status = SUCCESS
+
+
+class PostFilterPlugin(Plugin):
+    def post_filter(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> PostFilterResult | Verdict:
+        """No node fits: can this plugin make room?  Success ends the search for help."""
+        raise NotImplementedError
+
+
+# -- scoring --
+
+
+class PreScorePlugin(Plugin):
+    def pre_score(self, state: CycleState, pod: Pod, nodes: NodeTable, feasible: Rows) -> Verdict:
+        """Prepare scoring over the feasible rows; ``SKIP`` leaves this plugin's score out (it adds 0)."""
+        raise NotImplementedError
+
+
+class ScorePlugin(Plugin):
+    score_depends: ClassVar[Depends] = Depends.ANYTHING
+    _score_derived: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._score_derived = _derived(cls, ScorePlugin, "score", "score_node")
+
+    def score(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Scores:
+        """One integer for every node; after ``normalize`` it must lie in 0..100."""
+        scores = [self.score_node(state, pod, nodes.node(row)) for row in range(len(nodes))]
+        return np.array(scores, np.int64)
+
+    def score_node(self, state: CycleState, pod: Pod, node: NodeView) -> int:
+        """One node's score."""
+        return int(self.score(state, pod, node.as_table())[0])
+
+    def normalize(self, state: CycleState, pod: Pod, scores: Scores, feasible: Rows) -> Scores:
+        """Bring raw scores of the feasible rows (in their order) into 0..100.  By default they are there."""
+        return scores
+
+
+# -- committing and binding --
+
+
+class ReservePlugin(Plugin):
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Verdict:
+        """The pod is assumed on the node: take what it needs."""
+        raise NotImplementedError
+
+    def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        """Give it back.  Also called when ``reserve`` never ran, so it must not mind."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Permit's "not yet": hold the pod for at most this long, until someone allows or rejects it."""
+
+    timeout_s: float
+
+
+class PermitPlugin(Plugin):
+    def permit(self, state: CycleState, pod: Pod, node_name: str) -> Verdict | Wait:
+        raise NotImplementedError
+
+
+MaybeAwaitable: TypeAlias = "Verdict | Awaitable[Verdict]"
+
+
+class PreBindPlugin(Plugin):
+    allows_parallel: ClassVar[bool] = False
+
+    def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node_name: str) -> Verdict:
+        """``None``: there will be work to do.  ``SKIP``: nothing to do for this pod."""
+        return None
+
+    def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> MaybeAwaitable:
+        raise NotImplementedError
+
+
+class BindPlugin(Plugin):
+    def bind(self, state: CycleState, pod: Pod, node_name: str) -> MaybeAwaitable:
+        """Bind the pod, or return ``SKIP`` to leave it to the next bind plugin."""
+        raise NotImplementedError
+
+
+class PostBindPlugin(Plugin):
+    def post_bind(self, state: CycleState, pod: Pod, node_name: str) -> None:
+        raise NotImplementedError
+
+
+EXTENSION_POINTS: dict[str, type[Plugin]] = {
+    "pre_enqueue": PreEnqueuePlugin,
+    "queue_sort": QueueSortPlugin,
+    "pre_filter": PreFilterPlugin,
+    "filter": FilterPlugin,
+    "post_filter": PostFilterPlugin,
+    "pre_score": PreScorePlugin,
+    "score": ScorePlugin,
+    "reserve": ReservePlugin,
+    "permit": PermitPlugin,
+    "pre_bind": PreBindPlugin,
+    "bind": BindPlugin,
+    "post_bind": PostBindPlugin,
+}
+"""Extension points in the order a pod meets them; PreFilterExtensions and normalize ride along."""
+
+
+def _derived(cls: type[Plugin], base: type[Plugin], table: str, one: str) -> bool:
+    """Is the all-nodes form derived from the one-node form?  A class that has neither is refused."""
+    has_table = getattr(cls, table) is not getattr(base, table)
+    has_one = getattr(cls, one) is not getattr(base, one)
+    abstract = "name" not in {attr for klass in cls.__mro__ for attr in vars(klass)}
+    if not has_table and not has_one and not abstract:
+        raise TypeError(
+            f"{cls.__name__} is a {base.__name__} but defines neither {one}(state, pod, node) "
+            f"nor {table}(state, pod, nodes): write one of them"
+        )
+    return not has_table
+
+
+__all__ = [
+    "EXTENSION_POINTS",
+    "MAX_SCORE",
+    "MIN_SCORE",
+    "PASS",
+    "UNSIGNED",
+    "BindPlugin",
+    "Code",
+    "Depends",
+    "FilterPlugin",
+    "Mask",
+    "Nomination",
+    "PermitPlugin",
+    "Plugin",
+    "PostBindPlugin",
+    "PostFilterPlugin",
+    "PostFilterResult",
+    "PreBindPlugin",
+    "PreEnqueuePlugin",
+    "PreFilterExtensions",
+    "PreFilterPlugin",
+    "PreFilterResult",
+    "PreScorePlugin",
+    "QueueSortPlugin",
+    "QueuedPod",
+    "ReservePlugin",
+    "ScorePlugin",
+    "Verdicts",
+    "Wait",
+]
+

@@ -1,0 +1,54 @@
+"""
+The ports at the engine's edges: what the live app and the simulator must offer.
+
+``engine`` and plugins know these protocols only; ``kube`` and ``simulator`` implement them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from bayplan.objects.pod import Pod
+
+
+class ClusterWriter(Protocol):
+    """Everything the scheduler may do to a cluster."""
+
+    async def bind(self, pod: Pod, node_name: str) -> None:
+        """Bind a pod, with its UID as precondition.  Raises ``ApiError`` or ``TransportError``."""
+
+    async def patch_pod_status(self, pod: Pod, patch: dict[str, Any]) -> None:
+        """Patch the status subresource."""
+
+    async def delete_pod(self, pod: Pod) -> None:
+        """Delete a pod gracefully.  A pod that is gone already is no error."""
+
+
+class EventSink(Protocol):
+    """Where events about pods go.  Never blocks."""
+
+    def emit(self, pod: Pod, *, type: str, reason: str, action: str, note: str, related: Pod | None = None) -> None:
+        """Record one event."""
+
+
+class MetricSink(Protocol):
+    """Where numbers go.  Names are kube-scheduler's, without the prefix."""
+
+    def counter(self, name: str, value: float = 1, **labels: str) -> None: ...
+
+    def gauge(self, name: str, value: float, **labels: str) -> None: ...
+
+    def observe(self, name: str, seconds: float, **labels: str) -> None: ...
+
+
+class NoMetrics:
+    """Numbers nobody collects."""
+
+    def counter(self, name: str, value: float = 1, **labels: str) -> None:
+        return None
+
+    def gauge(self, name: str, value: float, **labels: str) -> None:
+        return None
+
+    def observe(self, name: str, seconds: float, **labels: str) -> None:
+        return None

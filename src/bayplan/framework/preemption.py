@@ -1,0 +1,140 @@
+"""
+Who would have to go: victims on one node, and the best node to make room on.
+
+Shared by preemption plugins.  ``victims_on`` imagines pods away on one node and asks the profile's filters;
+``best`` compares candidates as kube-scheduler does.  Nothing is evicted here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bayplan.framework.cycle_state import CycleState
+from bayplan.framework.handle import FilterRunner
+from bayplan.framework.snapshot import NodeView
+from bayplan.framework.status import Code, Status
+from bayplan.framework.what_if import WhatIfNode
+from bayplan.objects.pod import Pod
+from bayplan.objects.policy import PodDisruptionBudget
+
+NO_VICTIMS = Status(Code.UNRESOLVABLE, ("No preemption victims found for incoming pod",))
+
+# Keeps sums of negative priorities from looking better the more pods are evicted.
+PRIORITY_OFFSET = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One node with the pods that would have to leave it, most important first."""
+
+    node_name: str
+    victims: tuple[Pod, ...]
+    pdb_violations: int
+
+
+class DryRun:
+    """One preemptor's question, asked of many nodes."""
+
+    def __init__(
+        self,
+        pod: Pod,
+        state: CycleState,
+        filters: FilterRunner,
+        budgets: Sequence[PodDisruptionBudget],
+        now: float,
+    ) -> None:
+        self._pod = pod
+        self._state = state
+        self._filters = filters
+        self._budgets = budgets
+        self._now = now
+
+    def victims_on(self, node: NodeView) -> Candidate | Status:
+        """The fewest, least important pods that must leave this node; or why even all would not help."""
+        pod = self._pod
+        lower = [other for other in node.pods if other.priority < pod.priority]
+        if not lower:
+            return NO_VICTIMS
+        imagined, state = WhatIfNode(node), self._state.clone()
+        for other in lower:
+            self._take(state, imagined, other)
+        status = self._filters.fits(state, pod, imagined)
+        if not status.is_success:
+            return status
+        lower.sort(key=self._importance)
+        violating, harmless = split_by_budgets(lower, self._budgets)
+        victims, violations = [], 0
+        for others, breaks_budget in ((violating, True), (harmless, False)):
+            for other in others:
+                if not self._reprieve(state, imagined, other):
+                    victims.append(other)
+                    violations += breaks_budget
+        victims.sort(key=self._importance)
+        if not victims:
+            return Status(Code.ERROR, (f"expected at least one victim pod on node {node.name!r}",))
+        return Candidate(node.name, tuple(victims), violations)
+
+    def _reprieve(self, state: CycleState, node: WhatIfNode, other: Pod) -> bool:
+        """Put a pod back; it may stay if the preemptor still fits."""
+        node.add_pod(other)
+        self._filters.add_pod(state, self._pod, other, node)
+        if self._filters.fits(state, self._pod, node).is_success:
+            return True
+        self._take(state, node, other)
+        return False
+
+    def _take(self, state: CycleState, node: WhatIfNode, other: Pod) -> None:
+        node.remove_pod(other)
+        self._filters.remove_pod(state, self._pod, other, node)
+
+    def _importance(self, pod: Pod) -> tuple[int, float]:
+        """Sorts the most important first: higher priority, then longer running."""
+        return -pod.priority, started_at(pod, self._now)
+
+
+def started_at(pod: Pod, now: float) -> float:
+    started = pod.start_time
+    return now if started is None else started
+
+
+def split_by_budgets(
+    pods: Iterable[Pod], budgets: Sequence[PodDisruptionBudget]
+) -> tuple[list[Pod], list[Pod]]:
+    """(those whose eviction would break a disruption budget, the others), in the order given."""
+    allowed = {budget.metadata.uid or budget.key: budget.disruptions_allowed for budget in budgets}
+    violating: list[Pod] = []
+    harmless: list[Pod] = []
+    for pod in pods:
+        breaks = False
+        for budget in budgets:
+            if not _covers(budget, pod):
+                continue
+            key = budget.metadata.uid or budget.key
+            allowed[key] -= 1
+            breaks |= allowed[key] < 0
+        (violating if breaks else harmless).append(pod)
+    return violating, harmless
+
+
+def _covers(budget: PodDisruptionBudget, pod: Pod) -> bool:
+    """Is the pod counted by the budget now?  An empty selector and unlabelled pods never are."""
+    if budget.namespace != pod.namespace or not pod.labels:
+        return False
+    selector = budget.selector
+    if selector.is_empty or not selector.matches(pod.labels):
+        return False
+    return pod.name not in budget.disrupted_pods
+
+
+def best(candidates: Sequence[Candidate], now: float) -> Candidate:
+    """The candidate that hurts least: budgets, then priorities, then numbers, then the youngest."""
+
+    def hurt(candidate: Candidate) -> tuple[int, int, int, int, float]:
+        victims = candidate.victims
+        highest = victims[0].priority if victims else -PRIORITY_OFFSET
+        earliest = min((started_at(p, now) for p in victims if p.priority == highest), default=now)
+        total = sum(pod.priority + PRIORITY_OFFSET for pod in victims)
+        return candidate.pdb_violations, highest, total, len(victims), -earliest
+
+    return min(candidates, key=hurt)

@@ -1,0 +1,107 @@
+"""Documents from files to objects as a cluster would hold them: decode, check, fill in.
+
+The command line calls `load` on what `manifests.read` found. All mistakes of all files are reported together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from msgspec.structs import replace
+
+from bayplan.errors import InputError, InputErrors
+from bayplan.objects import defaulting, kinds, policy, validating
+from bayplan.objects.manifests import Document
+from bayplan.objects.meta import ApiObject
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What the files hold: objects ready to use, and the documents of kinds that are not known here."""
+
+    objects: list[ApiObject] = field(default_factory=list)
+    strangers: list[Document] = field(default_factory=list)
+
+    @property
+    def note(self) -> str:
+        """One line about the kinds that were passed over, or "" if there were none."""
+        counted = Counter(f"{each.api_version} {each.kind}" for each in self.strangers)
+        named = ", ".join(f"{name} ({count})" for name, count in sorted(counted.items()))
+        return f"not needed and left out: {named}" if named else ""
+
+
+def load(documents: Iterable[Document], *, with_namespaces: bool = True) -> Loaded:
+    """Objects as an API server would store them; namespaces that are only mentioned are added at the end.
+
+    Raises InputError for one mistake, InputErrors for more.
+    """
+    loaded = Loaded()
+    mistakes: list[InputError] = []
+    decoded = [*_decode(documents, loaded.strangers, mistakes)]
+    for document, thing in decoded:
+        mistakes.extend(_located(each, document) for each in validating.check_object(thing))
+    mistakes.extend(_second_defaults(decoded))
+    if not mistakes:
+        _fill_in(decoded, loaded.objects, mistakes)
+    if len(mistakes) == 1:
+        raise mistakes[0]
+    if mistakes:
+        raise InputErrors(mistakes)
+    if with_namespaces:
+        loaded.objects.extend(defaulting.implied_namespaces(loaded.objects))
+    return loaded
+
+
+_Decoded = list[tuple[Document, ApiObject]]
+
+
+def _decode(
+    documents: Iterable[Document], strangers: list[Document], mistakes: list[InputError]
+) -> Iterator[tuple[Document, ApiObject]]:
+    for order, document in enumerate(documents):
+        try:
+            kind = kinds.check_type(document.raw)
+            if kind is None:
+                strangers.append(document)
+            else:
+                yield document, _named(kinds.convert(document.raw, kind.struct), order)
+        except InputError as error:
+            mistakes.append(_located(error, document))
+
+
+def _named(thing: ApiObject, order: int) -> ApiObject:
+    """With a name where only generateName is given; the same one in every run."""
+    meta = thing.metadata
+    if meta.name or not meta.generate_name:
+        return thing
+    suffix = sha256(f"{meta.namespace}/{meta.generate_name}/{order}".encode()).hexdigest()[:5]
+    return replace(thing, metadata=replace(meta, name=f"{meta.generate_name}{suffix}"))
+
+
+def _fill_in(decoded: _Decoded, objects: list[ApiObject], mistakes: list[InputError]) -> None:
+    classes = defaulting.Classes.among(thing for _, thing in decoded)
+    for document, thing in decoded:
+        try:
+            objects.append(defaulting.default_object(thing, classes))
+        except InputError as error:
+            mistakes.append(_located(error, document))
+
+
+def _second_defaults(decoded: _Decoded) -> Iterator[InputError]:
+    """Only one PriorityClass can be the one for pods that name none."""
+    first: str | None = None
+    for document, thing in decoded:
+        if isinstance(thing, policy.PriorityClass) and thing.global_default:
+            if first is not None:
+                problem = f'"{first}" is the default already'
+                yield _located(
+                    InputError(problem, field="globalDefault", fix="write false here or there"), document
+                )
+            first = first or thing.name
+
+
+def _located(error: InputError, document: Document) -> InputError:
+    return error.located(document.source, document.line, kinds.describe(document.raw))

@@ -1,0 +1,216 @@
+"""Reads what `-f` names: files, folders, standard input; YAML streams, JSON, and lists of objects.
+
+The command line calls `read`; `loading` then makes objects of the documents. Nothing here knows what the
+objects mean, only where each one stands, so that a mistake can be pointed at.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from bayplan.errors import InputError, InputErrors
+from bayplan.objects import kinds, yaml_reading
+
+STDIN = "-"
+_SUFFIXES = (".yaml", ".yml", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One object as it was written, and where."""
+
+    source: str
+    line: int
+    raw: dict[str, Any]
+
+    @property
+    def kind(self) -> str:
+        return str(self.raw.get("kind", ""))
+
+    @property
+    def api_version(self) -> str:
+        return str(self.raw.get("apiVersion", ""))
+
+    @property
+    def place(self) -> str:
+        return f"{self.source}:{self.line}" if self.line else self.source
+
+    def __str__(self) -> str:
+        return f"{self.place}: {kinds.describe(self.raw)}"
+
+
+def read(
+    inputs: Sequence[str | Path], *, recursive: bool = False, stdin: bytes | None = None
+) -> list[Document]:
+    """Every object of every input, in order; `stdin` stands in for standard input.
+
+    Raises InputError (or InputErrors, one for each file that cannot be read or object that occurs twice).
+    """
+    found: list[Document] = []
+    mistakes: list[InputError] = []
+    for name, must_hold_something in _expand(inputs, recursive, mistakes):
+        try:
+            before = len(found)
+            found.extend(_read_one(name, stdin))
+            if must_hold_something and len(found) == before:
+                raise InputError(
+                    "holds no objects", source=_shown(name), fix="give a file with at least one object"
+                )
+        except InputError as error:
+            mistakes.append(error)
+    mistakes.extend(_repeated(found))
+    _raise(mistakes)
+    return found
+
+
+def _raise(mistakes: list[InputError]) -> None:
+    if len(mistakes) == 1:
+        raise mistakes[0]
+    if mistakes:
+        raise InputErrors(mistakes)
+
+
+def _expand(
+    inputs: Iterable[str | Path], recursive: bool, mistakes: list[InputError]
+) -> Iterator[tuple[str, bool]]:
+    """(file, whether it was named itself) for every input; a file found in a folder may be empty."""
+    for given in inputs:
+        name = str(given)
+        if name != STDIN and name.startswith(("http://", "https://")):
+            mistakes.append(
+                InputError(
+                    "web addresses are not read", source=name, fix="download it first and give the file"
+                )
+            )
+        elif name != STDIN and Path(name).is_dir():
+            files = _files_in(Path(name), recursive)
+            if not files:
+                hint = "" if recursive else ", or add -R to look into its folders"
+                problem = "no .yaml, .yml or .json file in this folder"
+                mistakes.append(InputError(problem, source=name, fix=f"give another one{hint}"))
+            yield from ((str(file), False) for file in files)
+        else:
+            yield name, True
+
+
+def _files_in(folder: Path, recursive: bool) -> list[Path]:
+    entries = folder.rglob("*") if recursive else folder.iterdir()
+    return sorted(each for each in entries if each.suffix in _SUFFIXES and each.is_file())
+
+
+def _shown(name: str) -> str:
+    return "standard input" if name == STDIN else name
+
+
+def _read_one(name: str, stdin: bytes | None) -> Iterator[Document]:
+    source = _shown(name)
+    text = _text(name, source, stdin)
+    for each in _json(text) or yaml_reading.documents(text, source):
+        yield from _flatten(each.value, source, each.line, each.item_lines)
+
+
+def _text(name: str, source: str, stdin: bytes | None) -> str:
+    try:
+        if name == STDIN:
+            content = sys.stdin.buffer.read() if stdin is None else stdin
+        else:
+            content = Path(name).read_bytes()
+        return content.decode("utf-8-sig")
+    except FileNotFoundError:
+        raise InputError("no such file or folder", source=source, fix="check the path") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            "this is not UTF-8 text", source=source, line=line, fix="save the file as UTF-8"
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"cannot be read: {error.strerror}", source=source, fix="check its permissions"
+        ) from None
+
+
+def _json(text: str) -> list[yaml_reading.YamlDocument] | None:
+    """The text as JSON objects, one after the other. Broken JSON is left to YAML, which knows lines."""
+    if text.lstrip()[:1] != "{":
+        return None
+    try:
+        value = msgspec.json.decode(text)
+        return [yaml_reading.YamlDocument(0 if _is_list(value) else 1, value)]
+    except msgspec.DecodeError:
+        return _json_stream(text)
+
+
+def _json_stream(text: str) -> list[yaml_reading.YamlDocument] | None:
+    found: list[yaml_reading.YamlDocument] = []
+    decoder, at = json.JSONDecoder(), 0
+    try:
+        while rest := text[at:].lstrip():
+            at = len(text) - len(rest)
+            value, end = decoder.raw_decode(text, at)
+            found.append(yaml_reading.YamlDocument(text.count("\n", 0, at) + 1, value))
+            at = end
+    except json.JSONDecodeError:
+        return None
+    return found
+
+
+def _is_list(raw: dict[str, Any]) -> bool:
+    kind = raw.get("kind")
+    return isinstance(kind, str) and kind.endswith("List") and ("items" in raw or kind == "List")
+
+
+def _flatten(raw: Any, source: str, line: int, item_lines: tuple[int, ...] = ()) -> Iterator[Document]:
+    if not isinstance(raw, dict):
+        what = "a list" if isinstance(raw, list) else f'"{str(raw)[:40]}"'
+        raise InputError(
+            f"expected an object, found {what}",
+            source=source,
+            line=line,
+            fix="begin with apiVersion, kind and metadata",
+        )
+    if not _is_list(raw):
+        yield Document(source, line, raw)
+        return
+    items = raw.get("items") or []
+    if not isinstance(items, list):
+        raise InputError("items must be a list", source=source, line=line, fix='begin each object with "- "')
+    for index, item in enumerate(items):
+        at = item_lines[index] if index < len(item_lines) else line
+        if isinstance(item, dict) and raw["kind"] != "List" and "kind" not in item:
+            item = {"apiVersion": raw.get("apiVersion"), "kind": raw["kind"].removesuffix("List"), **item}
+        yield from _flatten(item, source, at)
+
+
+def _repeated(found: Iterable[Document]) -> Iterator[InputError]:
+    """A mistake for every object that was there before."""
+    first: dict[tuple[str, str, str, str], Document] = {}
+    for document in found:
+        key = _identity(document)
+        if key is None:
+            continue
+        before = first.setdefault(key, document)
+        if before is not document:
+            yield InputError(
+                f"this object is already at {before.place}",
+                source=document.source,
+                line=document.line,
+                object=kinds.describe(document.raw),
+                fix="remove one of the two or give it another name",
+            )
+
+
+def _identity(document: Document) -> tuple[str, str, str, str] | None:
+    meta = document.raw.get("metadata")
+    if not isinstance(meta, dict) or not isinstance(meta.get("name"), str):
+        return None
+    known = kinds.find(document.api_version, document.kind)
+    namespace = meta.get("namespace") or ("default" if known is None or known.namespaced else "")
+    group = document.api_version.rpartition("/")[0]
+    return group, document.kind, str(namespace), meta["name"]

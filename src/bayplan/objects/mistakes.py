@@ -1,0 +1,54 @@
+"""A mistake in one field of an object, before anybody knows which file it stands in.
+
+`validating` and its parts yield these; `loading` adds file, line and object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from bayplan.errors import InputError
+from bayplan.objects.quantity import Quantity, milli_value
+from bayplan.objects.requirement import check_key, check_value
+
+Mistakes = Iterator[InputError]
+
+
+def mistake(field: str, problem: str, fix: str = "") -> InputError:
+    return InputError(problem, field=field, fix=fix)
+
+
+def told(field: str, error: ValueError) -> InputError:
+    """A ValueError whose sentence ends with what to write, as all of `objects` raise them."""
+    problem, _, fix = str(error).rpartition("; ")
+    return InputError(problem, field=field, fix=fix) if problem else InputError(fix, field=field)
+
+
+def tried(field: str, check: Callable[..., object], *arguments: object) -> Mistakes:
+    """What `check` has to say against its arguments, if anything."""
+    try:
+        check(*arguments)
+    except ValueError as error:
+        yield told(field, error)
+
+
+def one_of(field: str, value: str, allowed: tuple[str, ...]) -> Mistakes:
+    if value not in allowed:
+        yield mistake(field, f'"{value}" is not possible here', f"write {' or '.join(allowed)} instead")
+
+
+def labels(field: str, written: Mapping[str, str] | None) -> Mistakes:
+    for key, value in (written or {}).items():
+        yield from tried(f"{field}.{key}", check_key, key)
+        yield from tried(f"{field}.{key}", check_value, value)
+
+
+def quantities(field: str, written: Mapping[str, Quantity] | None) -> Mistakes:
+    """Every amount must be a quantity and none may be negative."""
+    for name, quantity in (written or {}).items():
+        at = f"{field}.{name}"
+        try:
+            if milli_value(quantity) < 0:
+                yield mistake(at, f"{quantity} is less than nothing", "write 0 or more")
+        except ValueError as error:
+            yield told(at, error)

@@ -1,0 +1,259 @@
+"""What an API server would refuse and a scheduler would stumble over, found before either sees it.
+
+`loading` calls `check_object` for everything that comes from a file. Each mistake names the field and what to
+write instead; all of them are reported, not just the first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from bayplan.objects import affinity_validating as rules
+from bayplan.objects import policy, quantity, volume, workload
+from bayplan.objects.meta import ApiObject, parse_time
+from bayplan.objects.mistakes import Mistakes, labels, mistake, one_of, quantities, tried
+from bayplan.objects.node import Node
+from bayplan.objects.pod import PREEMPT_LOWER_PRIORITY, Pod
+from bayplan.objects.pod_spec import Container, PodSpec, ResourceRequirements
+from bayplan.objects.quantity import milli_value
+from bayplan.objects.requests import container_requests
+from bayplan.objects.resources import CPU, EPHEMERAL_STORAGE, MEMORY, is_extended_name, is_pod_level_name
+from bayplan.objects.selector import compile_label_selector
+
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_STANDARD = (CPU, MEMORY, EPHEMERAL_STORAGE)
+_INT32 = range(-(2**31), 2**31)
+_USER_PRIORITY_MAX = 1_000_000_000
+
+
+def check_object(thing: ApiObject) -> Mistakes:
+    """Every mistake in an object."""
+    yield from _metadata(thing)
+    check = _CHECKS.get(type(thing))
+    if check is not None:
+        yield from check(thing)
+
+
+def _metadata(thing: ApiObject) -> Mistakes:
+    meta = thing.metadata
+    if not meta.name and not meta.generate_name:
+        yield mistake("metadata.name", "the object has no name", "write one")
+    for field, name in (("metadata.name", meta.name), ("metadata.namespace", meta.namespace)):
+        if name and (len(name) > 253 or not _NAME.fullmatch(name)):
+            yield mistake(
+                field,
+                f'"{name}" is not a name',
+                'write lower-case letters, digits, "-" and ".", such as web-1',
+            )
+    yield from labels("metadata.labels", meta.labels)
+    yield from tried("metadata.creationTimestamp", parse_time, meta.creation_timestamp)
+    yield from tried("metadata.deletionTimestamp", parse_time, meta.deletion_timestamp)
+
+
+def _pod(pod: Pod) -> Mistakes:
+    yield from check_pod_spec(pod.spec, "spec")
+    yield from tried("status.startTime", parse_time, pod.status.start_time)
+
+
+def check_pod_spec(spec: PodSpec, field: str) -> Mistakes:
+    """Every mistake in the spec of a pod or of a pod template; `field` is where it stands."""
+    for name, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
+        for index, container in enumerate(containers or ()):
+            yield from _container(f"{field}.{name}[{index}]", container)
+    yield from _pod_resources(spec, field)
+    yield from quantities(f"{field}.overhead", spec.overhead)
+    yield from labels(f"{field}.nodeSelector", spec.node_selector)
+    yield from rules.affinity(f"{field}.affinity", spec.affinity)
+    yield from rules.spread(f"{field}.topologySpreadConstraints", spec.topology_spread_constraints)
+    yield from rules.tolerations(f"{field}.tolerations", spec.tolerations)
+    if spec.preemption_policy:
+        yield from one_of(
+            f"{field}.preemptionPolicy", spec.preemption_policy, (PREEMPT_LOWER_PRIORITY, "Never")
+        )
+    if spec.priority is not None and spec.priority not in _INT32:
+        yield mistake(f"{field}.priority", f"{spec.priority} is too large", "write a 32-bit whole number")
+
+
+def _container(field: str, container: Container) -> Mistakes:
+    yield from _resources(f"{field}.resources", container.resources)
+    for index, port in enumerate(container.ports or ()):
+        at = f"{field}.ports[{index}]"
+        if port.protocol:
+            yield from one_of(f"{at}.protocol", port.protocol, ("TCP", "UDP", "SCTP"))
+        for name, number in (("containerPort", port.container_port), ("hostPort", port.host_port)):
+            if not 0 <= number <= 65535:
+                yield mistake(f"{at}.{name}", f"{number} is not a port", "write a number from 1 to 65535")
+
+
+def _resources(field: str, resources: ResourceRequirements) -> Mistakes:
+    wrong = False
+    for part, written in (("requests", resources.requests), ("limits", resources.limits)):
+        for name in written or {}:
+            if "/" not in name and name not in _STANDARD and not name.startswith("hugepages-"):
+                yield mistake(
+                    f"{field}.{part}.{name}",
+                    f'"{name}" is not a resource of containers',
+                    f"write {', '.join(_STANDARD)}, hugepages-<size> or a full name such as example.com/gpu",
+                )
+        for found in quantities(f"{field}.{part}", written):
+            wrong = True
+            yield found
+    if not wrong:
+        yield from _amounts(field, resources)
+
+
+def _amounts(field: str, resources: ResourceRequirements) -> Mistakes:
+    """How requests and limits go together, once each is known to be a quantity."""
+    limits = resources.limits or {}
+    for name, asked in (resources.requests or {}).items():
+        at = f"{field}.requests.{name}"
+        exact = is_extended_name(name) or name.startswith("hugepages-")
+        if is_extended_name(name) and milli_value(asked) % 1000:
+            yield mistake(at, f"{asked} is not whole", "write a whole number")
+        if name not in limits:
+            if exact:
+                yield mistake(
+                    f"{field}.limits.{name}", f"{name} needs a limit as well", f"write {asked} there too"
+                )
+            continue
+        limit = limits[name]
+        if milli_value(asked) > milli_value(limit):
+            yield mistake(at, f"{asked} is more than the limit of {limit}", f"write at most {limit}")
+        elif exact and milli_value(asked) != milli_value(limit):
+            yield mistake(
+                at, f"{asked} is not the limit of {limit}", f"write {limit}: {name} cannot be overcommitted"
+            )
+
+
+def _pod_resources(spec: PodSpec, field: str) -> Mistakes:
+    resources = spec.resources
+    if resources is None:
+        return
+    at = f"{field}.resources"
+    for part, written in (("requests", resources.requests), ("limits", resources.limits)):
+        for name in written or {}:
+            if not is_pod_level_name(name):
+                yield mistake(
+                    f"{at}.{part}.{name}",
+                    "not a resource of a whole pod",
+                    "write cpu, memory or hugepages-<size>",
+                )
+    yield from _resources(at, resources)
+    try:
+        together = container_requests(spec)
+        mine = {name: milli_value(amount) for name, amount in (resources.requests or {}).items()}
+    except ValueError:
+        return  # said already, where the bad quantity stands
+    for name, amount in mine.items():
+        if amount < together.get(name, 0):
+            yield mistake(
+                f"{at}.requests.{name}",
+                "less than what the containers ask for together",
+                f"write at least {quantity.format_resource(name, _units(name, together[name]))}",
+            )
+
+
+def _units(name: str, milli: int) -> int:
+    return milli if name == CPU else -(-milli // 1000)
+
+
+def _node(node: Node) -> Mistakes:
+    yield from quantities("status.capacity", node.status.capacity)
+    yield from quantities("status.allocatable", node.status.allocatable)
+    yield from rules.taints("spec.taints", node.spec.taints)
+
+
+def _workload(thing: Any) -> Mistakes:
+    spec = thing.spec
+    if spec.replicas is not None and spec.replicas < 0:
+        yield mistake("spec.replicas", f"{spec.replicas} is less than nothing", "write 0 or more")
+    found = list(rules.label_selector("spec.selector", spec.selector))
+    yield from found
+    if spec.selector is None:
+        yield mistake("spec.selector", "there is none", "write the labels of the template under matchLabels")
+    elif not found and not compile_label_selector(spec.selector).matches(spec.template.metadata.labels or {}):
+        yield mistake(
+            "spec.template.metadata.labels", "do not match spec.selector", "give both the same labels"
+        )
+    yield from _template(spec.template, "spec.template")
+
+
+def _template(template: workload.PodTemplateSpec, field: str) -> Mistakes:
+    yield from labels(f"{field}.metadata.labels", template.metadata.labels)
+    yield from check_pod_spec(template.spec, f"{field}.spec")
+
+
+def _replication_controller(thing: workload.ReplicationController) -> Mistakes:
+    yield from labels("spec.selector", thing.spec.selector)
+    yield from _template(thing.spec.template, "spec.template")
+
+
+def _job(thing: workload.Job) -> Mistakes:
+    for name, number in (("parallelism", thing.spec.parallelism), ("completions", thing.spec.completions)):
+        if number is not None and number < 0:
+            yield mistake(f"spec.{name}", f"{number} is less than nothing", "write 0 or more")
+    yield from _template(thing.spec.template, "spec.template")
+
+
+def _budget(thing: policy.PodDisruptionBudget) -> Mistakes:
+    yield from rules.label_selector("spec.selector", thing.spec.selector)
+    if thing.spec.min_available is not None and thing.spec.max_unavailable is not None:
+        yield mistake("spec.maxUnavailable", "stands beside minAvailable", "keep one of the two")
+
+
+def _priority_class(thing: policy.PriorityClass) -> Mistakes:
+    if thing.value not in _INT32 or (
+        thing.value > _USER_PRIORITY_MAX and not thing.name.startswith("system-")
+    ):
+        yield mistake("value", f"{thing.value} is too large", f"write at most {_USER_PRIORITY_MAX}")
+    if thing.preemption_policy:
+        yield from one_of("preemptionPolicy", thing.preemption_policy, (PREEMPT_LOWER_PRIORITY, "Never"))
+
+
+def _volume(thing: volume.PersistentVolume) -> Mistakes:
+    yield from quantities("spec.capacity", thing.spec.capacity)
+    required = thing.spec.node_affinity.required if thing.spec.node_affinity else None
+    if required is not None:
+        yield from rules.node_terms(
+            "spec.nodeAffinity.required.nodeSelectorTerms", required.node_selector_terms
+        )
+
+
+def _claim(thing: volume.PersistentVolumeClaim) -> Mistakes:
+    yield from quantities("spec.resources.requests", thing.spec.resources.requests)
+    yield from rules.label_selector("spec.selector", thing.spec.selector)
+
+
+def _storage_class(thing: volume.StorageClass) -> Mistakes:
+    if thing.volume_binding_mode:
+        modes = (volume.IMMEDIATE, volume.WAIT_FOR_FIRST_CONSUMER)
+        yield from one_of("volumeBindingMode", thing.volume_binding_mode, modes)
+
+
+def _storage_capacity(thing: volume.CSIStorageCapacity) -> Mistakes:
+    yield from rules.label_selector("nodeTopology", thing.node_topology)
+    given = {"capacity": thing.capacity, "maximumVolumeSize": thing.maximum_volume_size}
+    for name, amount in given.items():
+        if amount is not None:
+            yield from tried(name, milli_value, amount)
+
+
+_CHECKS: dict[type[ApiObject], Callable[[Any], Mistakes]] = {
+    Pod: _pod,
+    Node: _node,
+    workload.Deployment: _workload,
+    workload.ReplicaSet: _workload,
+    workload.StatefulSet: _workload,
+    workload.DaemonSet: _workload,
+    workload.ReplicationController: _replication_controller,
+    workload.Job: _job,
+    workload.Service: lambda thing: labels("spec.selector", thing.spec.selector),
+    policy.PodDisruptionBudget: _budget,
+    policy.PriorityClass: _priority_class,
+    volume.PersistentVolume: _volume,
+    volume.PersistentVolumeClaim: _claim,
+    volume.StorageClass: _storage_class,
+    volume.CSIStorageCapacity: _storage_capacity,
+}

@@ -1,0 +1,139 @@
+"""What makes pods and what groups them: workload controllers, services, namespaces.
+
+The simulator turns workloads into pods; spreading asks services and owners for their selectors; affinity asks
+namespaces for their labels.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from bayplan.objects.meta import ApiObject, LabelSelector, ObjectMeta, Wire
+from bayplan.objects.pod_spec import PodSpec
+from bayplan.objects.selector import NOTHING, Selector, compile_label_selector, label_selector_from_map
+from bayplan.objects.volume import PersistentVolumeClaim
+
+
+class PodTemplateSpec(Wire, frozen=True, kw_only=True):
+    """The pod a workload makes copies of."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PodSpec = PodSpec()
+
+
+class WorkloadSpec(Wire, frozen=True, kw_only=True):
+    """What ReplicaSet, Deployment and DaemonSet share."""
+
+    replicas: int | None = None
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+
+
+class StatefulSetOrdinals(Wire, frozen=True, kw_only=True):
+    start: int = 0
+
+
+class StatefulSetSpec(WorkloadSpec, frozen=True, kw_only=True):
+    service_name: str = ""
+    pod_management_policy: str = ""
+    ordinals: StatefulSetOrdinals | None = None
+    volume_claim_templates: tuple[PersistentVolumeClaim, ...] | None = None
+
+
+class ReplicationControllerSpec(Wire, frozen=True, kw_only=True):
+    replicas: int | None = None
+    selector: dict[str, str] | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+
+
+class JobSpec(Wire, frozen=True, kw_only=True):
+    parallelism: int | None = None
+    completions: int | None = None
+    completion_mode: str = ""
+    suspend: bool | None = None
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+
+
+class JobTemplateSpec(Wire, frozen=True, kw_only=True):
+    metadata: ObjectMeta = ObjectMeta()
+    spec: JobSpec = JobSpec()
+
+
+class CronJobSpec(Wire, frozen=True, kw_only=True):
+    schedule: str = ""
+    suspend: bool | None = None
+    job_template: JobTemplateSpec = JobTemplateSpec()
+
+
+class ServiceSpec(Wire, frozen=True, kw_only=True):
+    selector: dict[str, str] | None = None
+
+
+class ReplicaSet(ApiObject, frozen=True, kw_only=True):
+    spec: WorkloadSpec = WorkloadSpec()
+
+    @cached_property
+    def selector(self) -> Selector:
+        return compile_label_selector(self.spec.selector)
+
+
+class Deployment(ApiObject, frozen=True, kw_only=True):
+    spec: WorkloadSpec = WorkloadSpec()
+
+    @cached_property
+    def selector(self) -> Selector:
+        return compile_label_selector(self.spec.selector)
+
+
+class DaemonSet(ApiObject, frozen=True, kw_only=True):
+    spec: WorkloadSpec = WorkloadSpec()
+
+    @cached_property
+    def selector(self) -> Selector:
+        return compile_label_selector(self.spec.selector)
+
+
+class StatefulSet(ApiObject, frozen=True, kw_only=True):
+    spec: StatefulSetSpec = StatefulSetSpec()
+
+    @cached_property
+    def selector(self) -> Selector:
+        return compile_label_selector(self.spec.selector)
+
+
+class ReplicationController(ApiObject, frozen=True, kw_only=True):
+    spec: ReplicationControllerSpec = ReplicationControllerSpec()
+
+    @cached_property
+    def selector(self) -> Selector:
+        return label_selector_from_map(self.spec.selector)
+
+
+class Job(ApiObject, frozen=True, kw_only=True):
+    spec: JobSpec = JobSpec()
+
+    @cached_property
+    def selector(self) -> Selector:
+        return compile_label_selector(self.spec.selector)
+
+
+class CronJob(ApiObject, frozen=True, kw_only=True):
+    spec: CronJobSpec = CronJobSpec()
+
+
+class Service(ApiObject, frozen=True, kw_only=True):
+    spec: ServiceSpec = ServiceSpec()
+
+    @cached_property
+    def selector(self) -> Selector:
+        """Which pods it serves; a service without a selector serves none."""
+        return label_selector_from_map(self.spec.selector) if self.spec.selector else NOTHING
+
+
+class Namespace(ApiObject, frozen=True, kw_only=True):
+    """Only its labels matter here."""
+
+
+Workload = ReplicaSet | Deployment | DaemonSet | StatefulSet | ReplicationController | Job
+"""Everything with a pod template of its own."""

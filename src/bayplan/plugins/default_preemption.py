@@ -1,0 +1,156 @@
+"""
+DefaultPreemption: when no node fits, find the node where evicting lower-priority pods hurts least.
+
+Only nodes whose first no could be lifted by evictions are tried.  On each, all lower-priority pods are
+imagined away and put back one by one, the most important first and those protected by a disruption budget
+before the others; whoever cannot be put back is a victim.  While the victims are being told to go the
+preemptor is held back by PreEnqueue, so that it does not preempt twice.
+
+Extension points: PreEnqueue, PostFilter.  Requeue: a pod was deleted (re-evaluates held preemptors only).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from pydantic import Field, model_validator
+
+from bayplan.framework import (
+    Change,
+    Code,
+    CycleState,
+    Diagnosis,
+    Nomination,
+    On,
+    PluginArgs,
+    PostFilterPlugin,
+    PostFilterResult,
+    PreEnqueuePlugin,
+    Reason,
+    Status,
+    Verdict,
+    unschedulable,
+)
+from bayplan.framework.diagnosis import fit_error
+from bayplan.framework.handle import handle_of
+from bayplan.framework.preemption import Candidate, DryRun, best
+from bayplan.framework.snapshot import NodeTable, Rows
+from bayplan.objects.pod import Pod
+
+WAITING = Reason(Code.UNRESOLVABLE, "waiting for the preemption for this pod to be finished")
+NEVER = "preemption: not eligible due to preemptionPolicy=Never."
+TERMINATING = "preemption: not eligible due to a terminating pod on the nominated node."
+NO_CANDIDATE = "preemption: no candidate node for preemption"
+NOT_HELPFUL = "Preemption is not helpful for scheduling"
+
+
+class DefaultPreemptionArgs(PluginArgs):
+    """How many nodes to try: at least this share of the hopeful ones, and at least this many."""
+
+    min_candidate_nodes_percentage: int = Field(10, ge=0, le=100)
+    min_candidate_nodes_absolute: int = Field(100, ge=0)
+
+    @model_validator(mode="after")
+    def _not_both_zero(self) -> DefaultPreemptionArgs:
+        if not self.min_candidate_nodes_percentage and not self.min_candidate_nodes_absolute:
+            raise ValueError("minCandidateNodesPercentage and minCandidateNodesAbsolute cannot both be zero")
+        return self
+
+
+class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
+    """See the module docstring."""
+
+    name = "DefaultPreemption"
+    Args = DefaultPreemptionArgs
+    reasons = (WAITING,)
+    args: DefaultPreemptionArgs
+
+    def requeue_on(self) -> Sequence[On]:
+        return (On("Pod", Change.DELETED, hint=lambda pod, old, new: False),)
+
+    def pre_enqueue(self, pod: Pod) -> Verdict:
+        return WAITING if handle_of(self).is_preempting(pod.uid) else None
+
+    def post_filter(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> PostFilterResult | Verdict:
+        handle = handle_of(self)
+        handle.metrics.counter("preemption_attempts_total")
+        ineligible = _ineligible(pod, diagnosis)
+        if ineligible:
+            return unschedulable(ineligible)
+        hopeful = diagnosis.rows_with(Code.UNSCHEDULABLE)
+        candidates, failures = self._try(state, pod, diagnosis.nodes, hopeful)
+        if not candidates:
+            text = _hopeless(len(diagnosis.nodes), failures)
+            return PostFilterResult(Nomination(""), status=unschedulable(text))
+        chosen = best(candidates, handle.clock.now())
+        handle.metrics.observe("preemption_victims", len(chosen.victims))
+        return PostFilterResult(Nomination(chosen.node_name), chosen.victims)
+
+    def how_many(self, hopeful: int) -> int:
+        """How many candidates are enough to choose from."""
+        share = hopeful * self.args.min_candidate_nodes_percentage // 100
+        return min(hopeful, max(share, self.args.min_candidate_nodes_absolute))
+
+    def _try(
+        self, state: CycleState, pod: Pod, nodes: NodeTable, hopeful: Rows
+    ) -> tuple[list[Candidate], list[Status]]:
+        """Dry-run node after node, from a varying start, until there are candidates enough."""
+        if not len(hopeful):
+            return [], []
+        handle = handle_of(self)
+        budgets = list(handle.objects.list("PodDisruptionBudget"))
+        dry_run = DryRun(pod, state, handle.filters, budgets, handle.clock.now())
+        enough = self.how_many(len(hopeful))
+        start = (hash_of(pod.uid) + handle.seed) % len(hopeful)
+        clean: list[Candidate] = []
+        violating: list[Candidate] = []
+        failures: list[Status] = []
+        for position in range(len(hopeful)):
+            if clean and len(clean) + len(violating) >= enough:
+                break
+            row = int(hopeful[(start + position) % len(hopeful)])
+            found = dry_run.victims_on(nodes.node(row))
+            if isinstance(found, Status):
+                failures.append(found)
+            elif found.pdb_violations:
+                violating.append(found)
+            else:
+                clean.append(found)
+        return clean[:enough] + violating[:enough], failures
+
+
+def hash_of(text: str) -> int:
+    """A number from a text that is the same in every process."""
+    return int.from_bytes(text.encode()[-8:], "big")
+
+
+def _ineligible(pod: Pod, diagnosis: Diagnosis) -> str:
+    """Why this pod may not preempt now, or ""."""
+    if pod.preemption_policy == "Never":
+        return NEVER
+    row = diagnosis.nodes.row_of(pod.nominated_node_name) if pod.nominated_node_name else None
+    if row is None:
+        return ""
+    status = diagnosis.status_of(row)
+    if status is not None and status.code is Code.UNRESOLVABLE:
+        return ""
+    leaving = (_is_leaving(other) and other.priority < pod.priority for other in diagnosis.nodes.pods_at(row))
+    return TERMINATING if any(leaving) else ""
+
+
+def _is_leaving(pod: Pod) -> bool:
+    """Is it terminating because a scheduler preempted it?"""
+    if not pod.is_terminating:
+        return False
+    condition = pod.condition("DisruptionTarget")
+    return condition is not None and condition.status == "True" and condition.reason == "PreemptionByScheduler"
+
+
+def _hopeless(total: int, failures: list[Status]) -> str:
+    reasons: Counter[str] = Counter()
+    for status in failures:
+        reasons.update(status.reasons)
+    if total > len(failures):
+        reasons[NOT_HELPFUL] += total - len(failures)
+    return f"preemption: {fit_error(total, reasons)}"

@@ -1,0 +1,235 @@
+"""
+InterPodAffinity: place pods beside, or away from, other pods.
+
+"Beside" means in the same domain: on nodes with the same value of the term's topology key.  Required terms
+of the pod filter, and so do required anti-affinity terms of pods that run already.  Preferred terms of both
+score; required affinity of a running pod scores too, with ``hardPodAffinityWeight``.  Terminating pods count.
+
+Extension points: PreFilter (with add and remove), Filter, PreScore, Score.  Requeue: its labels changed; a pod
+it needs came, or one it shuns or that shuns it went; a node came or got another value of a topology key.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+
+from pydantic import Field
+
+from bayplan.framework import (
+    SKIP,
+    UNSIGNED,
+    Change,
+    Codes,
+    CycleState,
+    Depends,
+    FilterPlugin,
+    NodeTable,
+    NodeView,
+    On,
+    PluginArgs,
+    PodMatcher,
+    PreFilterExtensions,
+    PreScorePlugin,
+    Rows,
+    ScorePlugin,
+    Scores,
+    Verdict,
+    failed,
+    unresolvable,
+)
+from bayplan.framework.handle import Handle, handle_of
+from bayplan.framework.normalize import by_range
+from bayplan.objects.node import Node
+from bayplan.objects.pod import Pod
+from bayplan.objects.selector import PodTerm
+from bayplan.objects.workload import Namespace
+from bayplan.plugins.inter_pod_affinity import filtering, scoring
+from bayplan.plugins.inter_pod_affinity.domains import SoughtPods
+
+NO_LABELS: Mapping[str, str] = {}
+
+# Only terms with a namespace selector are remembered, one entry per template that has them.
+MAX_REMEMBERED = 4096
+
+
+class InterPodAffinityArgs(PluginArgs):
+    """What the profile may set under ``pluginConfig: InterPodAffinity``."""
+
+    hard_pod_affinity_weight: int = Field(1, ge=0, le=100)
+    ignore_preferred_terms_of_existing_pods: bool = False
+
+
+class InterPodAffinity(PreFilterExtensions, FilterPlugin, PreScorePlugin, ScorePlugin):
+    """See the module docstring."""
+
+    name = "InterPodAffinity"
+    Args = InterPodAffinityArgs
+    reasons = filtering.REASONS
+    filter_depends = Depends.DOMAIN
+    score_depends = Depends.DOMAIN
+
+    def __init__(self, args: InterPodAffinityArgs | None = None, handle: Handle | None = None) -> None:
+        super().__init__(args or InterPodAffinityArgs(), handle)
+        self._sought: OrderedDict[PodTerm, tuple[int, SoughtPods]] = OrderedDict()
+
+    def requeue_on(self) -> Sequence[On]:
+        pods = Change.ADDED | Change.POD_LABEL | Change.DELETED
+        return On("Pod", pods, _pod_could_help), On("Node", Change.ADDED | Change.LABEL, _node_could_help)
+
+    def signature(self, pod: Pod) -> Hashable:
+        """Terms of pods on nodes read its namespace and labels; namespace selectors read all namespaces."""
+        affinity = pod.spec.affinity
+        terms: Hashable = None
+        if affinity is not None and (affinity.pod_affinity or affinity.pod_anti_affinity):
+            try:
+                terms = (
+                    pod.required_affinity_terms,
+                    pod.required_anti_affinity_terms,
+                    pod.preferred_affinity_terms,
+                    pod.preferred_anti_affinity_terms,
+                )
+            except ValueError:
+                return UNSIGNED
+        generation = handle_of(self).objects.generation("Namespace")
+        return pod.namespace, frozenset(pod.labels.items()), generation, terms
+
+    # -- filtering --
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdict:
+        try:
+            affinity = tuple(map(self._look_up, pod.required_affinity_terms))
+            anti_affinity = tuple(map(self._look_up, pod.required_anti_affinity_terms))
+        except ValueError as error:
+            return unresolvable(f"parsing pod: {error}")
+        found = filtering.count(pod, affinity, anti_affinity, self._namespace_labels(pod), nodes)
+        if not affinity and not anti_affinity and found.shunning.is_empty:
+            return SKIP
+        state[filtering.STATE] = found
+        return None
+
+    def add_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
+        filtering.move(state[filtering.STATE], pod, other, node, 1)
+
+    def remove_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
+        filtering.move(state[filtering.STATE], pod, other, node, -1)
+
+    def filter_node(self, state: CycleState, pod: Pod, node: NodeView) -> Verdict:
+        return filtering.fits(state[filtering.STATE], node)
+
+    def filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Codes:
+        return filtering.codes(state[filtering.STATE], nodes)
+
+    # -- scoring --
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: NodeTable, feasible: Rows) -> Verdict:
+        try:
+            preferred = list(self._preferred(pod))
+        except ValueError as error:
+            return failed(f"failed to parse pod: {error}")
+        if self.args.ignore_preferred_terms_of_existing_pods and not preferred:
+            return SKIP
+        worth = scoring.weigh(pod, preferred, self.args.hard_pod_affinity_weight, nodes)
+        if worth is None:
+            return SKIP
+        state[scoring.STATE] = worth
+        return None
+
+    def score_node(self, state: CycleState, pod: Pod, node: NodeView) -> int:
+        return scoring.score_node(state[scoring.STATE], node)
+
+    def score(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Scores:
+        return scoring.score(state[scoring.STATE], nodes)
+
+    def normalize(self, state: CycleState, pod: Pod, scores: Scores, feasible: Rows) -> Scores:
+        return by_range(scores)
+
+    # -- which namespaces a term means --
+
+    def _preferred(self, pod: Pod) -> Iterator[tuple[int, SoughtPods]]:
+        if pod.spec.affinity is None:
+            return
+        for weight, term in pod.preferred_affinity_terms:
+            yield weight, self._look_up(term)
+        for weight, term in pod.preferred_anti_affinity_terms:
+            yield -weight, self._look_up(term)
+
+    def _look_up(self, term: PodTerm) -> SoughtPods:
+        """A term of the pod to be placed, with the namespaces that its namespace selector matches now."""
+        if term.namespace_selector is None:
+            return SoughtPods(PodMatcher(term.namespaces, term.selector), term.topology_key)
+        objects = handle_of(self).objects
+        generation = objects.generation("Namespace")
+        known = self._sought.get(term)
+        if known is None or known[0] != generation:
+            namespaces = _selected(term, objects.list("Namespace"))
+            known = generation, SoughtPods(PodMatcher(namespaces, term.selector), term.topology_key)
+            self._sought[term] = known
+            if len(self._sought) > MAX_REMEMBERED:
+                self._sought.popitem(last=False)
+        return known[1]
+
+    def _namespace_labels(self, pod: Pod) -> Mapping[str, str]:
+        namespace = handle_of(self).objects.get("Namespace", "", pod.namespace)
+        return NO_LABELS if namespace is None else namespace.labels
+
+
+def _selected(term: PodTerm, namespaces: Iterable[Namespace]) -> frozenset[str] | None:
+    """Names of the namespaces that a term means; ``None`` is all of them.
+
+    kube-scheduler also asks the selector about a namespace without labels, for whatever pod.  So a selector
+    that such a namespace satisfies (``{}``, NotIn, DoesNotExist) selects pods of every namespace.
+    """
+    selector = term.namespace_selector
+    if selector is None:
+        return term.namespaces
+    if selector.matches(NO_LABELS):
+        return None
+    return term.namespaces.union(each.name for each in namespaces if selector.matches(each.labels))
+
+
+# -- what could change its mind --
+
+
+def _pod_could_help(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
+    if old is not None and new is not None and new.uid == pod.uid:
+        return True  # only changes of labels are asked about, and another pod may have shunned the old ones
+    if any(each is not None and not (each.node_name or each.nominated_node_name) for each in (old, new)):
+        return False
+    try:
+        affinity, anti_affinity = pod.required_affinity_terms, pod.required_anti_affinity_terms
+        if new is not None and old is not None:
+            is_needed_now = not _selects(affinity, old) and _selects(affinity, new)
+            return is_needed_now or (_selects(anti_affinity, old) and not _selects(anti_affinity, new))
+        if new is not None:
+            return _selects(affinity, new)
+        if old is None:
+            return False
+        return _selects(anti_affinity, old) or _selects(old.required_anti_affinity_terms, pod)
+    except ValueError:
+        return True
+
+
+def _selects(terms: Sequence[PodTerm], pod: Pod) -> bool:
+    """All terms select the pod.  As in kube-scheduler, hints do not look up the labels of its namespace."""
+    return bool(terms) and all(term.matches(pod.namespace, NO_LABELS, pod.labels) for term in terms)
+
+
+def _node_could_help(pod: Pod, old: Node | None, new: Node | None) -> bool:
+    if new is None:
+        return False
+    try:
+        affinity, anti_affinity = pod.required_affinity_terms, pod.required_anti_affinity_terms
+    except ValueError:
+        return True
+    if old is None:
+        return bool(anti_affinity) or any(term.topology_key in new.labels for term in affinity)
+    for term in affinity:
+        had, has = old.labels.get(term.topology_key), new.labels.get(term.topology_key)
+        if has is not None and had != has:
+            return True
+    for term in anti_affinity:
+        had, has = old.labels.get(term.topology_key), new.labels.get(term.topology_key)
+        if had is not None and had != has:
+            return True
+    return False

@@ -1,0 +1,73 @@
+"""
+NodeUnschedulable: keep pods off cordoned nodes.
+
+``spec.unschedulable`` counts like the taint ``node.kubernetes.io/unschedulable:NoSchedule``: a pod that
+tolerates that taint may still go there, as DaemonSet pods do.
+
+Extension points: Filter.
+Requeue: a schedulable node was added or a node uncordoned; the pod's own tolerations now cover cordoned nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+
+from bayplan.framework import (
+    Change,
+    Code,
+    Codes,
+    CycleState,
+    Depends,
+    FilterPlugin,
+    NodeTable,
+    NodeView,
+    On,
+    Reason,
+    Verdict,
+)
+from bayplan.objects.node import Node
+from bayplan.objects.pod import Pod
+from bayplan.objects.toleration import NO_SCHEDULE, UNSCHEDULABLE_TAINT_KEY, Taint, tolerates
+
+CORDONED = Reason(Code.UNRESOLVABLE, "node(s) were unschedulable")
+
+CORDON_TAINT = Taint(key=UNSCHEDULABLE_TAINT_KEY, effect=NO_SCHEDULE)
+
+
+class NodeUnschedulable(FilterPlugin):
+    """See the module docstring."""
+
+    name = "NodeUnschedulable"
+    reasons = (CORDONED,)
+    filter_depends = Depends.ROW
+
+    def requeue_on(self) -> tuple[On, ...]:
+        return (
+            On("Node", Change.ADDED | Change.TAINT, _is_open_now),
+            On("Pod", Change.POD_TOLERATION, _tolerates_now),
+        )
+
+    def signature(self, pod: Pod) -> Hashable:
+        return _may_use_cordoned(pod)
+
+    def filter_node(self, state: CycleState, pod: Pod, node: NodeView) -> Verdict:
+        return CORDONED if node.unschedulable and not _may_use_cordoned(pod) else None
+
+    def filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Codes:
+        if _may_use_cordoned(pod):
+            return np.zeros(len(nodes), np.uint8)
+        return nodes.unschedulable.astype(np.uint8)
+
+
+def _may_use_cordoned(pod: Pod) -> bool:
+    return any(tolerates(toleration, CORDON_TAINT) for toleration in pod.tolerations)
+
+
+def _is_open_now(pod: Pod, old: Node | None, new: Node) -> bool:
+    return not new.unschedulable and (old is None or old.unschedulable)
+
+
+def _tolerates_now(pod: Pod, old: Pod | None, new: Pod) -> bool:
+    return new.uid == pod.uid and _may_use_cordoned(new)

@@ -1,0 +1,84 @@
+"""LazyHeap: order, ties, removal from the middle, and that dead entries do not pile up."""
+
+from __future__ import annotations
+
+from bayplan.engine.queue.lazy_heap import LazyHeap
+from bayplan.framework.plugin import QueuedPod
+from tests.engine.queue.support import a_pod
+
+
+def filled(*pairs: tuple[int, str]) -> LazyHeap:
+    heap = LazyHeap()
+    for key, name in pairs:
+        heap.push(key, QueuedPod(a_pod(name), 0.0))
+    return heap
+
+
+def drained(heap: LazyHeap) -> list[str]:
+    names = []
+    while (queued := heap.pop()) is not None:
+        names.append(queued.pod.name)
+    return names
+
+
+def test_the_smallest_key_comes_out_first() -> None:
+    assert drained(filled((3, "c"), (1, "a"), (2, "b"))) == ["a", "b", "c"]
+
+
+def test_equal_keys_come_out_in_the_order_they_came_in() -> None:
+    assert drained(filled((1, "z"), (1, "y"), (0, "first"), (1, "x"))) == ["first", "z", "y", "x"]
+
+
+def test_a_removed_pod_does_not_come_out() -> None:
+    heap = filled((1, "a"), (2, "b"), (3, "c"))
+    removed = heap.remove("uid-b")
+    assert removed is not None and removed.pod.name == "b"
+    assert heap.remove("uid-b") is None
+    assert len(heap) == 2
+    assert "uid-b" not in heap
+    assert drained(heap) == ["a", "c"]
+
+
+def test_a_pod_pushed_again_is_there_once_under_its_new_key() -> None:
+    heap = filled((1, "a"), (2, "b"))
+    heap.push(3, QueuedPod(a_pod("a"), 0.0))
+    assert len(heap) == 2
+    assert drained(heap) == ["b", "a"]
+
+
+def test_rekey_moves_a_pod_and_keeps_its_place_among_equals() -> None:
+    heap = filled((1, "a"), (2, "b"), (1, "c"))
+    queued = heap.get("uid-a")
+    assert queued is not None
+    for key in (5, 1):
+        heap.rekey(key, queued)
+    assert drained(heap) == ["a", "c", "b"]
+
+
+def test_first_key_looks_past_removed_pods() -> None:
+    heap = filled((1, "a"), (2, "b"))
+    assert heap.first_key() == 1
+    heap.remove("uid-a")
+    assert heap.first_key() == 2
+    heap.remove("uid-b")
+    assert heap.first_key() is None
+    assert heap.pop() is None
+
+
+def test_iteration_follows_the_order_of_popping_and_takes_nothing_out() -> None:
+    heap = filled((2, "b"), (1, "a"), (2, "c"))
+    assert [queued.pod.name for queued in heap] == ["a", "b", "c"]
+    assert len(heap) == 3
+
+
+def test_dead_entries_are_thrown_away_before_they_outgrow_the_living() -> None:
+    heap = filled(*((number, f"pod-{number}") for number in range(1000)))
+    for number in range(1000):
+        heap.remove(f"uid-pod-{number}")
+    assert len(heap._heap) <= 64
+    queued = QueuedPod(a_pod("restless"), 0.0)
+    heap.push(0, queued)
+    for key in range(1000):
+        heap.rekey(key, queued)
+    assert len(heap._heap) <= 66
+    assert drained(heap) == ["restless"]

@@ -1,0 +1,116 @@
+"""Unschedulable: nobody waits for ever; every half minute those who waited over five minutes come back."""
+
+from __future__ import annotations
+
+import pytest
+
+from bayplan.engine.queue.unschedulable import UnschedulablePods
+from bayplan.framework.plugin import QueuedPod
+from tests.engine.queue.support import NODE_ADD, START, Gate, World, a_pod
+
+
+def test_a_pod_comes_back_at_the_first_half_minute_after_five_minutes() -> None:
+    world = World()
+    world.clock.advance(7)
+    world.park(a_pod(), "Fit")
+    world.wait(301)
+    assert world.where(a_pod()) == "unschedulable"
+    assert world.queue.next_wakeup() == START + 330
+    world.wait(START + 330 - world.clock.now())
+    assert world.where(a_pod()) == "active"
+
+
+def test_exactly_five_minutes_are_not_yet_too_long() -> None:
+    world = World()
+    world.park(a_pod(), "Fit")
+    world.wait(300)
+    assert world.where(a_pod()) == "unschedulable"
+    world.wait(30)
+    assert world.where(a_pod()) == "active"
+
+
+def test_a_late_flush_judges_by_the_half_minute_it_missed() -> None:
+    world = World()
+    world.clock.advance(10)
+    world.park(a_pod(), "Fit")
+    world.clock.advance(305)
+    world.queue.flush()
+    assert world.where(a_pod()) == "unschedulable"
+    world.wait(400)
+    assert world.where(a_pod()) == "active"
+
+
+def test_the_longest_wait_can_be_set() -> None:
+    world = World(max_unschedulable_s=60.0)
+    world.park(a_pod(), "Fit")
+    world.wait(60)
+    assert world.where(a_pod()) == "unschedulable"
+    world.wait(30)
+    assert world.where(a_pod()) == "active"
+
+
+def test_a_pod_still_backing_off_goes_to_backoff() -> None:
+    world = World(initial_backoff_s=500.0, max_backoff_s=500.0)
+    world.park(a_pod(), "Fit")
+    world.wait(330)
+    assert world.where(a_pod()) == "backoff"
+
+
+def test_the_flush_is_noted_on_the_pod_and_cleared_by_its_next_failure() -> None:
+    world = World()
+    world.park(a_pod(), "Fit")
+    world.wait(330)
+    queued = world.pop()
+    assert queued.flushed_at == START + 330
+    world.fail(queued, "Fit")
+    assert queued.flushed_at is None
+
+
+def test_the_oldest_come_back_first_and_the_young_stay() -> None:
+    world = World(max_backoff_s=0.0)
+    for name in ("a", "b", "c"):
+        world.park(a_pod(name), "Fit")
+        world.clock.advance(20)
+    world.wait(270)
+    assert world.pop_names() == ["a", "b"]
+    assert world.where(a_pod("c")) == "unschedulable"
+
+
+def test_a_pod_that_left_by_an_event_is_no_reason_to_wake_up() -> None:
+    world = World(max_backoff_s=0.0)
+    world.park(a_pod(), "Fit")
+    assert world.queue.next_wakeup() == START + 330
+    world.queue.move(NODE_ADD, None, object())
+    assert world.queue.next_wakeup() is None
+
+
+@pytest.mark.parametrize("start", [0.0, 1_753_000_000.1, 1_753_000_000.7, 12345.678901])
+def test_waking_up_when_told_always_finds_something_to_do(start: float) -> None:
+    gate = Gate("gated")
+    world = World(start=start, gates=(gate,))
+    world.add(a_pod("gated"))
+    world.park(a_pod("waiting"), "Fit")
+    for _ in range(20):
+        before = world.clock.now()
+        wake_at = world.queue.next_wakeup()
+        assert wake_at is not None and wake_at > before
+        asked = len(gate.asked)
+        world.clock.advance_to(wake_at)
+        world.queue.flush()
+        popped = world.queue.pop()
+        assert popped is not None or len(gate.asked) > asked
+        if popped is not None:
+            world.fail(popped, "Fit")
+
+
+def test_a_pod_parked_again_is_there_once() -> None:
+    part = UnschedulablePods(0.0, 300.0)
+    queued = QueuedPod(a_pod(), 0.0, unschedulable_plugins=frozenset({"Fit"}))
+    part.add(queued)
+    queued.unschedulable_plugins = frozenset({"Affinity"})
+    part.add(queued)
+    assert [each.pod.name for each in part] == ["web"]
+    assert len(part) == 1
+    part.remove("uid-web")
+    assert len(part) == 0
+    assert part.next_overdue() is None

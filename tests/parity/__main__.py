@@ -1,0 +1,110 @@
+"""``python -m tests.parity``: record what kube-scheduler decides, replay it, compare with Bayplan, print coverage.
+
+Examples: ``--seeds 0:50`` records and compares; ``--seeds 0:40 --record DIR`` keeps the cases; ``--replay DIR``
+compares recorded cases and needs no programs; ``--summary`` counts the rules that the cases exercised.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.parity.case import Case, read_cases, write_case
+from tests.parity.comparing import compare, write_mismatch
+from tests.parity.generating import generate
+from tests.parity.oracle import Oracle
+from tests.parity.summarising import summarise
+from tests.support.binaries import BinariesMissingError
+from tests.support.control_plane import ControlPlane
+
+ENGINE = "bayplan.simulator.explaining"
+README = """One JSON file per case, <seed>-<number>-<pod>.json: one decision of the real kube-scheduler v1.36.
+pod: {namespace, name}      the pod that was judged
+objects: kind List          all the API server held just before, the pod included, with server defaults
+result:
+  node                      where it was bound, or null
+  message, reason           of the PodScheduled condition (empty when bound)
+  feasible                  the feasible nodes; null: only the nominated node was looked at
+  scores                    {plugin: {node: weighted score}}; null: nothing was scored (at most one feasible node)
+  nominated_node, victims   preemption: the node, and the pods to go (evicted: those not terminating already)
+Compare: python -m tests.parity --replay <this folder> [--only GLOB]; coverage: add --summary.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parse(arguments)
+    try:
+        cases = list(_replay(options) if options.replay else _record(options))
+    except (BinariesMissingError, FileNotFoundError) as error:
+        print(f"tests.parity: {error}", file=sys.stderr)
+        return 2
+    if options.summary:
+        print("\n".join(summarise(cases)))
+    if options.no_compare:
+        return 0
+    return _compare_all(cases, options.mismatches)
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.parity", description=__doc__)
+    parser.add_argument("--seeds", type=_seeds, default=range(10), metavar="A:B", help="clusters to generate (0:10)")
+    parser.add_argument("--record", type=Path, metavar="DIR", help="keep the cases there")
+    parser.add_argument("--compress", action="store_true", help="keep them as .json.gz")
+    parser.add_argument("--replay", type=Path, metavar="DIR", help="take recorded cases instead of recording")
+    parser.add_argument("--only", default="*", metavar="GLOB", help="replay only cases with such names")
+    parser.add_argument("--summary", action="store_true", help="count which rules the cases exercised")
+    parser.add_argument("--no-compare", action="store_true", help="do not ask Bayplan")
+    parser.add_argument("--mismatches", type=Path, metavar="DIR", help="where to write manifests of mismatches")
+    return parser.parse_args(arguments)
+
+
+def _seeds(text: str) -> range:
+    first, _, last = text.partition(":")
+    return range(int(first), int(last) if last else int(first) + 1)
+
+
+def _replay(options: argparse.Namespace) -> Iterator[Case]:
+    return (case for case in read_cases(options.replay) if Path(case.name).match(options.only))
+
+
+def _record(options: argparse.Namespace) -> Iterator[Case]:
+    if options.record:
+        options.record.mkdir(parents=True, exist_ok=True)
+        (options.record / "README").write_text(README)
+    with ControlPlane() as plane:
+        oracle = Oracle(plane)
+        for seed in options.seeds:
+            started = time.monotonic()
+            cluster = generate(seed)
+            cases = oracle.record(cluster)
+            told = f"{len(cluster.objects)} objects, {len(cluster.pending)} pods, {len(cases)} cases"
+            print(f"seed {seed} ({cluster.style}): {told}, {time.monotonic() - started:.1f} s", file=sys.stderr)
+            for case in cases:
+                if options.record:
+                    write_case(case, options.record, compress=options.compress)
+                yield case
+
+
+def _compare_all(cases: list[Case], mismatches: Path | None) -> int:
+    explain: Callable[[list[dict[str, Any]], str, str], dict[str, Any]]
+    explain = importlib.import_module(ENGINE).explain_documents
+    folder = mismatches or Path(tempfile.mkdtemp(prefix="bayplan-parity-"))
+    bad = 0
+    for case in cases:
+        differences = compare(case, explain(case.objects, case.namespace, case.pod))
+        if differences:
+            bad += 1
+            print(f"{case.name} ({case.style}), see {write_mismatch(case, differences, folder)}")
+            print("\n".join(f"  {line}" for line in differences))
+    print(f"{len(cases) - bad} of {len(cases)} cases agree")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

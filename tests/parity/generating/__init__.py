@@ -1,0 +1,33 @@
+"""Random clusters that exercise every scheduling rule; the same seed gives the same cluster, byte for byte.
+
+``oracle.py`` shows them to the real kube-scheduler. Nothing here needs a server. The cluster is built in layers:
+``nodes``, ``policies`` (namespaces, classes, budgets, services, owners), ``pods`` (from ``resources`` and
+``constraints``). A new kind of rule, volumes say, is one more module with one more entry in ``pods.FEATURES``
+and its objects added in ``generate``.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from tests.parity.generating.cluster import Cluster, World
+from tests.parity.generating.nodes import make_nodes
+from tests.parity.generating.pods import make_bound_pods, make_pending_pods
+from tests.parity.generating.policies import make_budgets, make_classes, make_namespaces, make_owners
+from tests.parity.generating.style import pick_style
+
+__all__ = ["Cluster", "generate"]
+
+
+def generate(seed: int) -> Cluster:
+    """The cluster of this seed."""
+    rng = Random(seed)
+    style = pick_style(seed)
+    nodes = make_nodes(rng, style)
+    world = World(style=style, nodes=nodes)
+    objects = [*make_namespaces(rng), *make_classes(rng), *nodes, *make_owners(rng), *make_budgets(rng)]
+    bound = make_bound_pods(rng, world)
+    pending = make_pending_pods(rng, world)
+    return Cluster(
+        seed=seed, style=style.name, objects=objects, bound=bound, pending=pending, terminating=world.terminating
+    )

@@ -1,0 +1,113 @@
+"""Counts which rules a set of cases exercised, so that thin coverage is seen. ``__main__`` prints it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from tests.parity.case import Case, Object
+from tests.parity.comparing import best_nodes
+
+_COUNTED = re.compile(r"(\d+) ([^,.]+(?:\.[^,. ][^,.]*)*)")
+# A word that shows up in the pod's spec as stored, and what it stands for.
+POD_FIELDS = (
+    "matchFields",
+    '"Gt"',
+    '"Lt"',
+    '"NotIn"',
+    '"DoesNotExist"',
+    '"nodeSelector": ',
+    "minDomains",
+    "matchLabelKeys",
+    "mismatchLabelKeys",
+    '"nodeTaintsPolicy": "Honor"',
+    '"nodeAffinityPolicy": "Ignore"',
+    "DoNotSchedule",
+    "ScheduleAnyway",
+    "namespaceSelector",
+    "hostPort",
+    "hostIP",
+    "UDP",
+    "SCTP",
+    "overhead",
+    "initContainers",
+    "example.com/gpu",
+    "hugepages",
+    "ephemeral-storage",
+    "ownerReferences",
+    "restartPolicyRules",
+    '"image": {',
+)
+
+
+def summarise(cases: list[Case]) -> list[str]:
+    """Lines for people: outcomes, reasons, scores, fields."""
+    lines = [f"{len(cases)} cases"]
+    for title, counts in (
+        ("styles", Counter(case.style for case in cases)),
+        ("outcomes", Counter(outcome for case in cases for outcome in _outcomes(case))),
+        ("reasons, in cases", Counter(reason for case in cases for reason in _reasons(case, 0))),
+        ("reasons while preempting, in cases", Counter(reason for case in cases for reason in _reasons(case, 1))),
+        ("plugins whose scores differ between nodes, in cases", Counter(p for c in cases for p in _telling(c))),
+        ("fields of the judged pod, in cases", Counter(field for case in cases for field in _fields(case))),
+    ):
+        lines.append(f"{title}:")
+        lines += [f"  {count:5} {what}" for what, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))]
+    return lines
+
+
+def _outcomes(case: Case) -> Iterable[str]:
+    result = case.result
+    if result.node:
+        if result.feasible is None:
+            yield "bound to the nominated node without a search"
+        else:
+            yield "bound, one node feasible" if result.scores is None else "bound, several nodes feasible"
+        if result.scores and len(best_nodes(case)) > 1:
+            yield "bound, several best nodes"
+    elif result.nominated_node:
+        yield f"preempts {'one pod' if len(result.victims) == 1 else 'several pods'}"
+        if len(result.victims) != len(result.evicted):
+            yield "preempts pods that were terminating already"
+    else:
+        yield f"refused ({result.reason})"
+    if any(_waits_nominated(case, one) for one in case.objects):
+        yield "judged beside a nominated pod"
+
+
+def _waits_nominated(case: Case, document: Object) -> bool:
+    if document["kind"] != "Pod" or document["metadata"]["name"] == case.pod:
+        return False
+    is_ours = document["spec"].get("schedulerName") == "default-scheduler"
+    return is_ours and "nominatedNodeName" in document.get("status", {})
+
+
+def _reasons(case: Case, part: int) -> set[str]:
+    """The reasons before (part 0) or after (part 1) the word preemption."""
+    parts = [*case.result.message.split("preemption: ", 1), ""]
+    text = re.sub(r"0/\d+ nodes are available: ", "", parts[part])
+    found = {reason.strip() for _, reason in _COUNTED.findall(text)}
+    return found or ({text.strip()} if text.strip() else set())
+
+
+def _telling(case: Case) -> set[str]:
+    return {plugin for plugin, by_node in (case.result.scores or {}).items() if len(set(by_node.values())) > 1}
+
+
+def _fields(case: Case) -> set[str]:
+    pod = case.the_pod()
+    text = json.dumps({"spec": pod["spec"], "metadata": pod["metadata"]})
+    fields = {field for field in POD_FIELDS if field in text}
+    affinity = pod["spec"].get("affinity", {})
+    fields |= {f"{kind} {when[:9]}" for kind, terms in affinity.items() for when in terms}
+    if any(one.get("restartPolicy") == "Always" for one in pod["spec"].get("initContainers", [])):
+        fields.add("sidecars")
+    if "resources" in pod["spec"]:
+        fields.add("pod-level resources")
+    if "topologySpreadConstraints" in pod["spec"]:
+        fields.add(f"{min(2, len(pod['spec']['topologySpreadConstraints']))}+ spread constraints")
+    if not any(one.get("resources") for one in pod["spec"]["containers"]):
+        fields.add("no requests")
+    return fields
