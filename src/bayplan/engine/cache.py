@@ -172,6 +172,7 @@ class ClusterCache:
         """A node appeared, or was told of again."""
         row = self.nodes.row_of(node.name)
         if row is not None:
+            self._change_zone(self.nodes.objects[row], node)
             self.nodes.write_object(row, self.nodes.objects[row], node)
             self._touch(row)
             return
@@ -192,12 +193,22 @@ class ClusterCache:
         for pod in list(self.nodes.pods[row].values()):
             self._displace(pod, row)
             self._ghosts.setdefault(name, {})[pod.uid] = pod
-        for zone, names in list(self._zones.items()):
-            if names.pop(name, name) is None and not names:
-                del self._zones[zone]
+        self._leave_zone(self.nodes.objects[row])
         self.nodes.remove(row)
         self.layout += 1
         self._touch(row)
+
+    def _change_zone(self, old: Node, new: Node) -> None:
+        """The order itself is made anew only when a node comes or goes, as kube-scheduler does."""
+        if _zone_key(old) != _zone_key(new):
+            self._leave_zone(old)
+            self._zones.setdefault(_zone_key(new), {})[new.name] = None
+
+    def _leave_zone(self, node: Node) -> None:
+        zone = _zone_key(node)
+        del self._zones[zone][node.name]
+        if not self._zones[zone]:
+            del self._zones[zone]
 
     def node_order(self) -> Rows:
         """Rows in kube-scheduler's order: one node of each zone in turn, zones as they first appeared."""
@@ -221,8 +232,5 @@ class ClusterCache:
 
 
 def _zone_key(node: Node) -> str:
-    """kube-scheduler's zone: the old labels win over the new ones."""
-    labels = node.labels
-    region = labels.get("failure-domain.beta.kubernetes.io/region") or labels.get("topology.kubernetes.io/region", "")
-    zone = labels.get("failure-domain.beta.kubernetes.io/zone") or labels.get("topology.kubernetes.io/zone", "")
-    return f"{region}:\0:{zone}" if region or zone else ""
+    """kube-scheduler's zone: the same zone of two regions is not the same."""
+    return f"{node.region}:\0:{node.zone}" if node.region or node.zone else ""

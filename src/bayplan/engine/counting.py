@@ -221,11 +221,19 @@ def terms_of(pod: Pod) -> Iterable[tuple[TermKind, PodTerm, int]]:
     """Every affinity term a pod carries, with its weight (0 where it is required)."""
     if pod.spec.affinity is None:
         return
-    for term in pod.required_affinity_terms:
-        yield TermKind.REQUIRED_AFFINITY, term, 0
-    for term in pod.required_anti_affinity_terms:
-        yield TermKind.REQUIRED_ANTI_AFFINITY, term, 0
-    for weight, term in pod.preferred_affinity_terms:
-        yield TermKind.PREFERRED_AFFINITY, term, weight
-    for weight, term in pod.preferred_anti_affinity_terms:
-        yield TermKind.PREFERRED_ANTI_AFFINITY, term, weight
+    for kind, read in _READ.items():
+        try:
+            found = read(pod)
+        except ValueError:
+            # The API server has let pods in whose selectors cannot be read; such terms select nobody.
+            continue
+        for weight, term in found:
+            yield kind, term, weight
+
+
+_READ: dict[TermKind, Callable[[Pod], Iterable[tuple[int, PodTerm]]]] = {
+    TermKind.REQUIRED_AFFINITY: lambda pod: ((0, term) for term in pod.required_affinity_terms),
+    TermKind.REQUIRED_ANTI_AFFINITY: lambda pod: ((0, term) for term in pod.required_anti_affinity_terms),
+    TermKind.PREFERRED_AFFINITY: lambda pod: pod.preferred_affinity_terms,
+    TermKind.PREFERRED_ANTI_AFFINITY: lambda pod: pod.preferred_anti_affinity_terms,
+}

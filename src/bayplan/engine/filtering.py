@@ -63,9 +63,10 @@ def pre_filter(calls: Calls, profile: Profile, state: CycleState, pod: Pod, node
         elif status.code is Code.UNSCHEDULABLE:
             rejected = status
         elif status.code is Code.UNRESOLVABLE:
-            return Narrowed(status, plugins=tuple(narrowing))
+            return Narrowed(status)
         elif not status.is_success:
-            return Narrowed(_error(f'running PreFilter plugin "{plugin.name}": {status.message}', status))
+            text = f'running PreFilter plugin "{plugin.name}": {calls.complaint(status)}'
+            return Narrowed(_error(text, status))
     if rejected is not None:
         return Narrowed(rejected, plugins=tuple(narrowing))
     rows = None if names is None else sorted(r for r in map(nodes.row_of, names) if r is not None)
@@ -80,6 +81,11 @@ def _unsatisfied(narrowing: list[str]) -> str:
 
 def _error(text: str, status: Status) -> Status:
     return Status(Code.ERROR, (text,), status.plugin, status.error)
+
+
+def _broken(status: Status) -> Status:
+    """The error that an answer becomes which no filter may give."""
+    return _error(f'running "{status.plugin}" filter plugin: {Calls.complaint(status)}', status)
 
 
 class Filters:
@@ -127,20 +133,19 @@ class Filters:
         for plugin in self.running(state):
             status = calls.verdict(plugin, "Filter", plugin.filter_node, state, pod, node)
             if not status.is_success:
-                if not status.is_rejected:
-                    return _error(f'running "{plugin.name}" filter plugin: {status.message}', status)
-                return status
+                return status if status.is_rejected else _broken(status)
         return Status()
 
     def add_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
-        for plugin in self._extensions:
-            if plugin.name not in state.skip_filter:
-                plugin.add_pod(state, pod, other, node)
+        for plugin in self._following(state):
+            Calls(pod).run(plugin, "AddPod", plugin.add_pod, state, pod, other, node)
 
     def remove_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
-        for plugin in self._extensions:
-            if plugin.name not in state.skip_filter:
-                plugin.remove_pod(state, pod, other, node)
+        for plugin in self._following(state):
+            Calls(pod).run(plugin, "RemovePod", plugin.remove_pod, state, pod, other, node)
+
+    def _following(self, state: CycleState) -> Iterable[PreFilterExtensions]:
+        return (plugin for plugin in self._extensions if plugin.name not in state.skip_filter)
 
 
 def new_diagnosis(nodes: NodeTable, narrowed: Narrowed) -> Diagnosis:
@@ -203,7 +208,7 @@ class Search:
                 if not self._plugin(plugin):
                     break
             self._one_by_one(self._rows_with_expected_pods())
-        for status in self._numbers:
+        for status, _ in self._diagnosis.counts():
             record_plugin(self._diagnosis, status)
         return np.flatnonzero(self._first_no == FEASIBLE)
 
@@ -230,8 +235,7 @@ class Search:
             )
             if not status.is_success:
                 if not status.is_rejected:
-                    text = f'running "{plugin.name}" filter plugin: {status.message}'
-                    raise FilterError(_error(text, status))
+                    raise FilterError(_broken(status))
                 self._first_no[row] = self._number(status)
 
     def _checked(
@@ -249,9 +253,10 @@ class Search:
             raise self._calls.refuse(
                 plugin, "Filter", f"filter returned shape {codes.shape} for {len(self._nodes)} nodes"
             )
-        if len(codes) and (int(codes.max()) > len(reasons) or int(codes.min()) < 0):
+        unknown = codes[(codes < 0) | (codes > len(reasons))]
+        if len(unknown):
             raise self._calls.refuse(
-                plugin, "Filter", f"filter returned code {int(codes.max())}, but has {len(reasons)} reasons"
+                plugin, "Filter", f"filter returned code {int(unknown[0])}, but has {len(reasons)} reasons"
             )
         return codes, tuple(as_status(reason).by(plugin.name) for reason in reasons)
 
@@ -262,8 +267,7 @@ class Search:
         for code in used.tolist():
             status = statuses[code - 1]
             if not status.is_rejected:
-                text = f'running "{status.plugin}" filter plugin: {status.message}'
-                raise FilterError(_error(text, status))
+                raise FilterError(_broken(status))
             numbers[code] = self._number(status)
         self._first_no[said_no] = numbers[codes[said_no]]
 
@@ -332,6 +336,8 @@ def error_status(error: PluginError) -> Status:
         "PreFilter": f'running PreFilter plugin "{error.plugin}": {error}',
         "Filter": f'running "{error.plugin}" filter plugin: {error}',
         "PreScore": f'running PreScore plugin "{error.plugin}": {error}',
+        "AddPod": f'running AddPod on PreFilter plugin "{error.plugin}": {error}',
+        "RemovePod": f'running RemovePod on PreFilter plugin "{error.plugin}": {error}',
         "Score": f'running Score plugins: plugin "{error.plugin}" failed with: {error}',
         "NormalizeScore": f"running Normalize on Score plugins: {error}",
     }.get(error.extension_point, f'running {error.extension_point} plugin "{error.plugin}": {error}')

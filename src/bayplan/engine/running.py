@@ -68,6 +68,11 @@ class Calls:
         """The error for an answer that makes no sense."""
         return PluginError(plugin.name, point, self.pod.key, ValueError(problem))
 
+    @staticmethod
+    def complaint(status: Status) -> str:
+        """What an answer that has no place here said, or at least which answer it was."""
+        return status.message or f"answered {status.code.title}"
+
     def _report_slow(self, plugin: Plugin, point: str, took: float) -> None:
         self.slow[f"{plugin.name}/{point}"] = took
         self._metrics.counter("slow_plugin_calls_total", plugin=plugin.name, extension_point=point)

@@ -34,7 +34,7 @@ def pre_score(calls: Calls, profile: Profile, state: CycleState, pod: Pod, nodes
         if status.is_skip:
             state.skip_score.add(plugin.name)
         elif not status.is_success:
-            text = f'running PreScore plugin "{plugin.name}": {status.message}'
+            text = f'running PreScore plugin "{plugin.name}": {calls.complaint(status)}'
             raise ScoreError(Status(Code.ERROR, (text,), plugin.name))
 
 
@@ -48,6 +48,7 @@ def score(
         if plugin.name in state.skip_score:
             continue
         raw = _raw(calls, plugin, state, pod, nodes, feasible)
+        raw.flags.writeable = False
         normalized = calls.run(plugin, "NormalizeScore", plugin.normalize, state, pod, raw, feasible)
         normalized = _checked(calls, plugin, "NormalizeScore", normalized, len(feasible))
         _check_range(calls, plugin, normalized)
@@ -62,10 +63,18 @@ def _raw(
         scores = [
             calls.run(plugin, "Score", plugin.score_node, state, pod, nodes.node(row)) for row in feasible.tolist()
         ]
-        return _checked(calls, plugin, "Score", np.array(scores), len(feasible))
+        return _checked(calls, plugin, "Score", _as_array(calls, plugin, scores), len(feasible))
     whole = calls.run(plugin, "Score", plugin.score, state, pod, nodes)
     whole = _checked(calls, plugin, "Score", whole, len(nodes))
-    return whole if len(feasible) == len(nodes) else whole[feasible]
+    return whole.view() if len(feasible) == len(nodes) else whole[feasible]
+
+
+def _as_array(calls: Calls, plugin: ScorePlugin, scores: list[int]) -> object:
+    """Scores that were asked for one by one."""
+    try:
+        return np.array(scores)
+    except ValueError as error:  # some are numbers, some are lists
+        raise calls.refuse(plugin, "Score", f"score_node must return a number ({error})") from error
 
 
 def _checked(calls: Calls, plugin: ScorePlugin, point: str, scores: object, length: int) -> Scores:
@@ -75,8 +84,8 @@ def _checked(calls: Calls, plugin: ScorePlugin, point: str, scores: object, leng
         raise calls.refuse(plugin, point, f"scores must be an array of numbers, got {kind}")
     if scores.shape != (length,):
         raise calls.refuse(plugin, point, f"got scores of shape {scores.shape} for {length} nodes")
-    if scores.dtype.kind == "f" and not np.isfinite(scores).all():
-        raise calls.refuse(plugin, point, "a score is NaN or infinite")
+    if scores.dtype.kind in "uf" and not (np.abs(scores) < 2.0**63).all():
+        raise calls.refuse(plugin, point, "a score is NaN, infinite or beyond 64 bits")
     return scores if scores.dtype == np.int64 else scores.astype(np.int64)
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import structlog
 
 from bayplan.engine.columns import Col, Columns, DerivedColumn, LabelIds
 from bayplan.engine.counting import CountGroups, TermGroups
@@ -28,6 +29,8 @@ from bayplan.framework.snapshot import (
 )
 from bayplan.objects.node import Node, Taint
 from bayplan.objects.pod import Pod
+
+log = structlog.get_logger()
 
 T = TypeVar("T")
 
@@ -87,9 +90,14 @@ class ColumnTable(NodeTable):
     def derive(self, name: str, of: Callable[[Node], Any], dtype: type[np.generic]) -> Column:
         derived = self._derived.get(name)
         if derived is None:
-            derived = self._derived[name] = DerivedColumn(of, dtype, self.columns)
-            for row, node in enumerate(self.objects):
-                derived.write(row, node)
+            derived = DerivedColumn(of, dtype, self.columns)
+            try:
+                for row, node in enumerate(self.objects):
+                    derived.write(row, node)
+            except Exception:
+                self.columns.drop(derived.col)
+                raise
+            self._derived[name] = derived
         return derived.col.view(self.columns.n)
 
     def image(self, name: str) -> ImageState | None:
@@ -164,8 +172,7 @@ class ColumnTable(NodeTable):
             self._scalar(self._scalar_alloc, resource).data[row] = allocatable.scalars[resource]
         for ids in self._labels.values():
             ids.write(row, node.labels)
-        for derived in self._derived.values():
-            derived.write(row, node)
+        self._write_derived(row, node)
         if old is not None:
             self._forget_images(old)
         for image in node.images:
@@ -190,6 +197,17 @@ class ColumnTable(NodeTable):
             self._move_port((port.protocol, port.port), (self.names[row], port.ip), sign)
 
     # -- private --
+
+    def _write_derived(self, row: int, node: Node) -> None:
+        for name, derived in list(self._derived.items()):
+            try:
+                derived.write(row, node)
+            except Exception as error:
+                # A plugin's function must not keep a node out.  The column is made anew when it is next asked
+                # for, and then the error is the plugin's own and fails its pod.
+                log.warning("derived column dropped", column=name, node=node.name, error=repr(error))
+                self.columns.drop(derived.col)
+                del self._derived[name]
 
     def _scalar(self, cols: dict[str, Col], resource: str) -> Col:
         col = cols.get(resource)

@@ -115,12 +115,8 @@ def _model_of(cls: type[Any]) -> type[BaseModel]:
     fields: dict[str, Any] = {}
     for field in dataclasses.fields(cls):
         if field.init:
-            is_required = (
-                field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-            )
-            default = (
-                Field(alias=to_camel(field.name)) if is_required else Field(None, alias=to_camel(field.name))
-            )
+            is_required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+            default = Field(alias=to_camel(field.name)) if is_required else Field(None, alias=to_camel(field.name))
             fields[_own(field.name)] = (_readable(hints[field.name]), default)
     return create_model(cls.__name__, __base__=PluginArgs, **fields)
 

@@ -97,14 +97,12 @@ def _plugin_configs(body: dict[str, Any]) -> Iterable[dict[str, Any]]:
 
 
 def _read(body: dict[str, Any]) -> tuple[SchedulerConfig, list[Mistake]]:
-    """The configuration and mistakes in its shape.  What is wrong is left out, so that the rest can be judged."""
+    """The configuration, and mistakes in its shape; what is wrong is left out, to judge the rest."""
     mistakes: list[Mistake] = []
     while True:
         text = json.dumps(body)
         try:
-            return SchedulerConfig.model_validate_json(
-                text, strict=True, by_alias=True, by_name=False
-            ), mistakes
+            return SchedulerConfig.model_validate_json(text, strict=True, by_alias=True, by_name=False), mistakes
         except ValidationError as error:
             mistakes += _elsewhere(found_by_pydantic(error, SchedulerConfig), mistakes)
             for detail in error.errors(include_url=False):

@@ -2,8 +2,8 @@
 Fields of configuration versions before v1, brought into v1's shape, each with a warning.
 
 ``config.load_config`` calls ``converted`` before it reads the document, so this works on plain mappings and
-leaves anything malformed for the reader to complain about.  Plugins that have gone or changed are the business
-of ``config_legacy_plugins``, afterwards.
+leaves anything malformed for the reader to complain about.  Plugins that have gone or changed are left to
+``config_legacy_plugins``, afterwards.
 """
 
 from __future__ import annotations
@@ -57,9 +57,7 @@ def converted(body: Body, version: str) -> tuple[Body, list[Mistake]]:
 
 def _profiles(body: Body) -> list[Body]:
     profiles = body.get("profiles")
-    return (
-        [profile for profile in profiles if isinstance(profile, dict)] if isinstance(profiles, list) else []
-    )
+    return [profile for profile in profiles if isinstance(profile, dict)] if isinstance(profiles, list) else []
 
 
 def _into_profile(body: Body, warn: Warn) -> None:

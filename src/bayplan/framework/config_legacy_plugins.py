@@ -3,8 +3,8 @@ Plugins that versions before v1 had, in terms of those there are now.
 
 ``config.load_config`` calls ``converted`` on a configuration it has read and checked.  Before v1beta3 every
 extension point had a default list of its own; now a plugin joins all its points at once.  So a plugin that an
-old file takes off a point is also taken off the companion points it has gained since: no PreFilter without its
-Filter.
+old file takes off a point is also taken off the companion points it has gained since: no PreFilter without
+its Filter.
 """
 
 from __future__ import annotations
@@ -179,9 +179,7 @@ def _score_resources(draft: _Draft, version: str) -> None:
     args = {name: draft.args.pop(name, None) or {} for name in mentioned}
     for name in mentioned:
         draft.take_disabled(name)
-        what = (
-            f"the strategy {_STRATEGIES[name]} of NodeResourcesFit" if name in enabled else "NodeResourcesFit"
-        )
+        what = f"the strategy {_STRATEGIES[name]} of NodeResourcesFit" if name in enabled else "NodeResourcesFit"
         draft.warn(name, f"{name} is read as {what}")
     chosen = list(enabled)[-1] if enabled else was_by_default
     if chosen in enabled:
@@ -216,7 +214,5 @@ def _spread_by_list(draft: _Draft) -> None:
 
 def _leave_gained_points(draft: _Draft) -> None:
     for name, gained, companion in _GAINED:
-        if draft.is_off(companion, name) and not (
-            draft.is_enabled(gained, name) or draft.is_off(gained, name)
-        ):
+        if draft.is_off(companion, name) and not (draft.is_enabled(gained, name) or draft.is_off(gained, name)):
             draft.disabled[gained].append(PluginRef(name=name))

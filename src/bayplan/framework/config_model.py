@@ -166,9 +166,7 @@ def _encoded(value: bytes) -> str:
     return base64.b64encode(value).decode()
 
 
-Pem = Annotated[
-    bytes, BeforeValidator(_decoded), PlainSerializer(_encoded, return_type=str, when_used="json")
-]
+Pem = Annotated[bytes, BeforeValidator(_decoded), PlainSerializer(_encoded, return_type=str, when_used="json")]
 """Base64 in the file, the PEM itself in the program."""
 
 

@@ -47,9 +47,7 @@ def _numbers(config: SchedulerConfig) -> Iterator[Mistake]:
     if first <= 0:
         yield Mistake("podInitialBackoffSeconds", f"must be greater than 0, not {first}")
     if most < first:
-        yield Mistake(
-            "podMaxBackoffSeconds", f"must be at least podInitialBackoffSeconds ({first}), not {most}"
-        )
+        yield Mistake("podMaxBackoffSeconds", f"must be at least podInitialBackoffSeconds ({first}), not {most}")
 
 
 def _percentage(path: str, value: int | None) -> Iterator[Mistake]:
@@ -83,6 +81,8 @@ def _profiles(profiles: Sequence[ProfileConfig]) -> Iterator[Mistake]:
         yield from _percentage(f"{path}.percentageOfNodesToScore", profile.percentage_of_nodes_to_score)
         yield from _plugin_sets(path, profile)
         yield from _repeated(f"{path}.pluginConfig", (config.name for config in profile.plugin_config))
+        if len(profile.plugins.placement_generate.enabled) > 1:
+            yield Mistake(f"{path}.plugins.placementGenerate.enabled", "at most one plugin can generate placements")
 
 
 def _plugin_sets(path: str, profile: ProfileConfig) -> Iterator[Mistake]:
@@ -117,9 +117,7 @@ def _removed(profiles: Sequence[ProfileConfig]) -> Iterator[Mistake]:
     for index, profile in enumerate(profiles):
         path = field_path("profiles", index)
         for point, plugins in profile.plugins.sets().items():
-            yield from _removed_in(
-                f"{path}.plugins.{in_file(point)}.enabled", (ref.name for ref in plugins.enabled)
-            )
+            yield from _removed_in(f"{path}.plugins.{in_file(point)}.enabled", (ref.name for ref in plugins.enabled))
         yield from _removed_in(f"{path}.pluginConfig", (config.name for config in profile.plugin_config))
 
 
@@ -143,15 +141,11 @@ def _common_queue_sort(profiles: Sequence[ProfileConfig]) -> Iterator[Mistake]:
     for index, profile in enumerate(profiles[1:], start=1):
         path = field_path("profiles", index)
         if profile.plugins.queue_sort != common:
-            yield Mistake(
-                f"{path}.plugins.queueSort", "must be the same as in profiles[0]: there is one queue"
-            )
+            yield Mistake(f"{path}.plugins.queueSort", "must be the same as in profiles[0]: there is one queue")
         for position, config in enumerate(profile.plugin_config):
             if config.name == name and config.args != common_args:
                 here = field_path(f"{path}.pluginConfig", position, "args")
-                yield Mistake(
-                    here, f"the args of queue sort plugin {name} must be the same as in profiles[0]"
-                )
+                yield Mistake(here, f"the args of queue sort plugin {name} must be the same as in profiles[0]")
 
 
 def _extenders(extenders: Sequence[Extender]) -> Iterator[Mistake]:
@@ -160,19 +154,13 @@ def _extenders(extenders: Sequence[Extender]) -> Iterator[Mistake]:
     for index, extender in enumerate(extenders):
         path = field_path("extenders", index)
         if not extender.url_prefix:
-            yield Mistake(
-                f"{path}.urlPrefix", 'must not be empty; write the address, such as "http://host:port/path"'
-            )
+            yield Mistake(f"{path}.urlPrefix", 'must not be empty; write the address, such as "http://host:port/path"')
         if extender.prioritize_verb and extender.weight <= 0:
-            yield Mistake(
-                f"{path}.weight", f"must be greater than 0 with a prioritizeVerb, not {extender.weight}"
-            )
+            yield Mistake(f"{path}.weight", f"must be greater than 0 with a prioritizeVerb, not {extender.weight}")
         if extender.bind_verb:
             binders.append(path)
             if len(binders) > 1:
-                yield Mistake(
-                    f"{path}.bindVerb", f"only one extender can bind, and {binders[0]} does already"
-                )
+                yield Mistake(f"{path}.bindVerb", f"only one extender can bind, and {binders[0]} does already")
         for position, resource in enumerate(extender.managed_resources):
             name_path = field_path(f"{path}.managedResources", position, "name")
             yield from _managed_name(name_path, resource.name, resources)

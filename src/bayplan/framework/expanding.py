@@ -36,7 +36,7 @@ Problem = tuple[type[ConfigError], Mistake]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One profile by names: the plugins of each extension point in order, score weights, all that are named."""
+    """One profile by names: the plugins of each extension point in order, weights, and all that are named."""
 
     points: dict[str, tuple[str, ...]]
     weights: dict[str, int]
@@ -49,8 +49,7 @@ def plan(profile: ProfileConfig, path: str, registry: Registry, defaults: Sequen
     """The profile by names.  ``defaults`` are the plugins of ``multiPoint`` that need not be written."""
     multi = merged(defaults, profile.plugins.multi_point, f"{path}.plugins.multiPoint")
     explicit = {
-        point: listed(profile.plugins.at(point), f"{path}.plugins.{in_file(point)}")
-        for point in EXTENSION_POINTS
+        point: listed(profile.plugins.at(point), f"{path}.plugins.{in_file(point)}") for point in EXTENSION_POINTS
     }
     entries = [*multi, *(entry for written in explicit.values() for entry in written)]
     problems = [*_unknown(registry, entries), *_misplaced(registry, explicit)]

@@ -87,7 +87,6 @@ _EXPECTED = {
     "model_type": "a mapping",
     "model_attributes_type": "a mapping",
 }
-_SECRET = "base64_decode"  # certificates and keys are not repeated in a message
 
 
 def _sentence(detail: ErrorDetails, schema: type[BaseModel]) -> str:
@@ -98,8 +97,6 @@ def _sentence(detail: ErrorDetails, schema: type[BaseModel]) -> str:
         return "is missing, but required"
     if kind in ("value_error", "assertion_error"):
         return str(detail["ctx"]["error"])
-    if kind == _SECRET:
-        return "must be base64 text"
     if kind in _EXPECTED:
         return f"must be {_EXPECTED[kind]}, not {shown(value)}"
     return f"{detail['msg'].replace('Input should', 'must')}, not {shown(value)}"
@@ -123,9 +120,7 @@ def _model_at(schema: type[BaseModel], loc: Sequence[str | int]) -> type[BaseMod
             continue
         if model is None:
             return None
-        hints = (
-            field.annotation for name, field in model.model_fields.items() if step in (field.alias, name)
-        )
+        hints = (field.annotation for name, field in model.model_fields.items() if step in (field.alias, name))
         model = _model_in(next(hints, None))
     return model
 

@@ -11,7 +11,7 @@ MAX_SCORE = 100
 
 def by_maximum(scores: Scores, *, reverse: bool = False) -> Scores:
     """``100 * s / max``, truncated; reversed it is 100 minus that.  All zero stays 0, or 100 reversed."""
-    top = int(scores.max()) if len(scores) else 0
+    top = max(int(scores.max()), 0) if len(scores) else 0
     if top == 0:
         return np.full(len(scores), MAX_SCORE, np.int64) if reverse else scores
     scaled: Scores = scores * MAX_SCORE // top

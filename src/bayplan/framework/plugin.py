@@ -67,6 +67,13 @@ class Plugin:
     name: ClassVar[str]
     Args: ClassVar[type[Any] | None] = None
     reasons: ClassVar[tuple[Reason, ...]] = ()
+    reads: ClassVar[tuple[str, ...]] = ()
+    """Kinds it reads through ``handle.objects``; the live scheduler watches these and no others."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if not isinstance(cls.reasons, tuple) or not all(isinstance(reason, Reason) for reason in cls.reasons):
+            raise TypeError(f"{cls.__name__}.reasons is not a tuple of Reason: write reasons = (MY_REASON,)")
 
     def __init__(self, args: Any = None, handle: Handle | None = None) -> None:
         self.args = args
@@ -126,6 +133,10 @@ class PreFilterResult:
 
     node_names: frozenset[str]
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.node_names, (frozenset, set)):
+            raise TypeError(f"node_names is a set of node names, got {self.node_names!r}")
+
 
 class PreFilterPlugin(Plugin):
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> PreFilterResult | Verdict:
@@ -150,6 +161,10 @@ class Verdicts:
     codes: Codes
     statuses: tuple[Status | Reason, ...]
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.statuses, tuple) or not all(isinstance(s, (Status, Reason)) for s in self.statuses):
+            raise TypeError(f"statuses is a tuple of Status or Reason, got {self.statuses!r}")
+
 
 class FilterPlugin(Plugin):
     filter_depends: ClassVar[Depends] = Depends.ANYTHING
@@ -172,11 +187,12 @@ class FilterPlugin(Plugin):
     def filter_node(self, state: CycleState, pod: Pod, node: NodeView) -> Verdict:
         """Why this node does not fit, or ``None``."""
         answer = self.filter(state, pod, node.as_table())
-        if isinstance(answer, Verdicts):
-            code = int(answer.codes[0])
-            return as_status(answer.statuses[code - 1]) if code else None
-        code = int(answer[0])
-        return self.reasons[code - 1] if code else None
+        codes, reasons = (
+            (answer.codes, answer.statuses) if isinstance(answer, Verdicts) else (answer, self.reasons)
+        )
+        if len(codes) != 1 or not 0 <= codes[0] <= len(reasons):
+            raise ValueError(f"filter returned {codes!r} for one node, and there are {len(reasons)} reasons")
+        return reasons[int(codes[0]) - 1] if codes[0] else None
 
 
 # -- after filtering --
@@ -196,6 +212,16 @@ class PostFilterResult:
     nomination: Nomination | None = None
     victims: tuple[Pod, ...] = ()
     status: Status = SUCCESS
+
+    def __post_init__(self) -> None:
+        if self.nomination is not None and not isinstance(self.nomination, Nomination):
+            raise TypeError(f"nomination is a Nomination or None, got {self.nomination!r}")
+        if not isinstance(self.victims, tuple) or not all(isinstance(victim, Pod) for victim in self.victims):
+            raise TypeError(f"victims is a tuple of pods, got {self.victims!r}")
+        if not isinstance(self.status, Status):
+            raise TypeError(f"status is a Status, got {self.status!r}")
+        if self.victims and not (self.nomination and self.nomination.node_name):
+            raise ValueError("victims without a nomination: name the node they make room on")
 
 
 class PostFilterPlugin(Plugin):
@@ -253,6 +279,10 @@ class Wait:
     """Permit's "not yet": hold the pod for at most this long, until someone allows or rejects it."""
 
     timeout_s: float
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.timeout_s, (int, float)) or self.timeout_s != self.timeout_s:
+            raise TypeError(f"timeout_s is a number of seconds, got {self.timeout_s!r}")
 
 
 class PermitPlugin(Plugin):

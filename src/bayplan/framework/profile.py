@@ -1,9 +1,9 @@
 """
 A profile: the plugins that schedule the pods of one scheduler name, made and in order.
 
-``app`` and the simulator call ``build_profiles`` once at the start; the engine asks a ``Profile`` for the plugins of an
-extension point.  Which plugins those are is decided in ``expanding``; here they get their args and are made, one
-instance of each plugin a profile.
+``app`` and the simulator call ``build_profiles`` once at the start; the engine asks a ``Profile`` for the
+plugins of an extension point.  Which plugins those are is decided in ``expanding``; here they get their args
+and are made, one instance of each plugin a profile.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HandleSource: TypeAlias = Handle | Callable[[str], Handle] | None
 
 @dataclass(frozen=True, slots=True)
 class DefaultPlugin:
-    """A plugin that every profile has at ``multiPoint`` unless it says otherwise; the weight counts for scores."""
+    """A plugin that every profile has at ``multiPoint`` unless it says otherwise."""
 
     name: str
     weight: int = 1
@@ -63,11 +63,11 @@ def build_profiles(
     """
     The profiles by scheduler name, and warnings.
 
-    ``extra_enabled`` are plugins that were asked for outside the configuration, by ``--plugin``: those that it does not
-    name anywhere join every profile at all their points.
+    ``extra_enabled`` are plugins that were asked for outside the configuration, by ``--plugin``: those that it
+    does not name anywhere join every profile at all their points.
 
     Raises:
-        UnknownPluginError, InvalidArgsError, InvalidProfileError: whichever comes first, with a line for each mistake.
+        UnknownPluginError, InvalidArgsError, InvalidProfileError: whichever comes first, with all lines.
     """
     mistakes = find_mistakes(config)
     _raise_if([(InvalidProfileError, mistake) for mistake in mistakes], config.source)
@@ -86,17 +86,13 @@ def build_profiles(
     profiles = [draft.made(config, registry, handle) for draft in drafts]
     _raise_if([problem for draft in drafts for problem in draft.problems], config.source)
     warnings = [warning for draft in drafts for warning in draft.warnings]
-    return {profile.scheduler_name: profile for profile in profiles}, as_lines(
-        warnings, config.source
-    ).splitlines()
+    return {profile.scheduler_name: profile for profile in profiles}, as_lines(warnings, config.source).splitlines()
 
 
 class _Draft:
     """A profile on its way: the plan, then the args, then the plugins."""
 
-    def __init__(
-        self, profile: ProfileConfig, path: str, registry: Registry, always: Sequence[Listed]
-    ) -> None:
+    def __init__(self, profile: ProfileConfig, path: str, registry: Registry, always: Sequence[Listed]) -> None:
         self.profile = profile
         self.path = path
         self.plan: Plan = expanding.plan(profile, path, registry, always)
@@ -113,13 +109,9 @@ class _Draft:
         for name, (_, place) in written.items():
             if name not in registry:
                 guess = did_you_mean(name, registry.names)
-                self.warnings.append(
-                    Mistake(f"{place}.name", f'there is no plugin "{name}" to configure{guess}')
-                )
+                self.warnings.append(Mistake(f"{place}.name", f'there is no plugin "{name}" to configure{guess}'))
             elif name not in self.plan.named:
-                self.warnings.append(
-                    Mistake(f"{place}.name", f"{name} is not enabled, so its args have no effect")
-                )
+                self.warnings.append(Mistake(f"{place}.name", f"{name} is not enabled, so its args have no effect"))
         for name in dict.fromkeys((*self.plan.named, *written)):
             if name in registry:
                 raw, place = written.get(name, (None, f"{self.path}.pluginConfig({name})"))
@@ -146,9 +138,7 @@ class _Draft:
                 for point, names in self.plan.points.items()
             },
             weights=self.plan.weights,
-            percentage_of_nodes_to_score=config.percentage_of_nodes_to_score
-            if percentage is None
-            else percentage,
+            percentage_of_nodes_to_score=config.percentage_of_nodes_to_score if percentage is None else percentage,
             instances=instances,
         )
 
@@ -157,7 +147,7 @@ class _Draft:
             return cls(self.args[cls.name], handle)
         except (ConfigError, ValueError) as error:
             self.problems.append((InvalidArgsError, Mistake(self.path, f"plugin {cls.name}: {error}")))
-        except Exception as error:
+        except Exception as error:  # a constructor may do anything; say whose it was
             text = f"plugin {cls.name} could not be made: {one_line(error)}"
             self.problems.append((InvalidProfileError, Mistake(self.path, text)))
         return None
@@ -178,7 +168,7 @@ def _queue_sorts_differ(drafts: Sequence[_Draft]) -> Iterable[Problem]:
     for draft in drafts[1:]:
         other, other_args = draft.queue_sort()
         if other != name:
-            text = f"{other} sorts the queue here, but {name} in {drafts[0].path}; there is one queue for all profiles"
+            text = f"{other} sorts the queue here, but {name} in {drafts[0].path}; there is one queue for all"
             yield InvalidProfileError, Mistake(f"{draft.path}.plugins.queueSort", text)
         elif other_args != args:
             text = f"the args of {name}, which sorts the queue, must be the same as in {drafts[0].path}"

@@ -1,8 +1,8 @@
 """
 Which plugins there are, by name, and where each comes from.
 
-``app`` fills one registry: the in-tree list, packages that offer an entry point in ``bayplan.plugins``, and what
-``--plugin`` names.  ``profile.build_profiles`` reads it, and ``bayplan plugins`` lists it.
+``app`` fills one registry: the in-tree list, packages that offer an entry point in ``bayplan.plugins``, and
+what ``--plugin`` names.  ``profile.build_profiles`` reads it, and ``bayplan plugins`` lists it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bayplan.framework.plugin import EXTENSION_POINTS, Plugin, PreFilterExtensio
 GROUP = "bayplan.plugins"
 IN_TREE = "in-tree"
 
-# What a class must define itself to take part in a point.  Filter and Score have two forms and check themselves.
+# What a class must define itself to take part in a point.  Filter and Score have two forms and their own check.
 _METHODS: tuple[tuple[type[Plugin], tuple[str, ...]], ...] = (
     (EXTENSION_POINTS["pre_enqueue"], ("pre_enqueue",)),
     (EXTENSION_POINTS["queue_sort"], ("queue_key",)),
@@ -38,7 +38,7 @@ _METHODS: tuple[tuple[type[Plugin], tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One registered plugin: its class, and where it comes from ("in-tree", "entry point pkg 1.0", "--plugin x:Y")."""
+    """A registered plugin, and where it comes from: "in-tree", "entry point pkg 1.0" or "--plugin x:Y"."""
 
     cls: type[Plugin]
     origin: str
@@ -125,9 +125,7 @@ class Registry:
         origin = f"entry point {_package(point)}"
         try:
             cls = point.load()
-        except (
-            Exception
-        ) as error:  # whatever a package does on import, the user must learn which package it was
+        except Exception as error:  # whatever a package does on import, the user must learn which package it was
             raise ConfigError(
                 f'{origin}: "{point.name} = {point.value}" in group {GROUP} cannot be loaded: '
                 f"{one_line(error)}; correct or uninstall the package"
@@ -149,14 +147,14 @@ def _described(cls: type[Plugin], origin: str) -> str:
 def _problem(cls: object) -> str:
     """Why this cannot be a plugin; empty if it can."""
     if not isinstance(cls, type):
-        return f"{cls!r} is not a class; name a class that derives from FilterPlugin, ScorePlugin or another plugin"
+        return f"{cls!r} is not a class; name one that derives from FilterPlugin, ScorePlugin or the like"
     if not issubclass(cls, Plugin):
-        return f"class {cls.__name__} is not a plugin; derive it from FilterPlugin, ScorePlugin or another plugin"
+        return f"class {cls.__name__} is not a plugin; derive it from FilterPlugin, ScorePlugin or the like"
     name = getattr(cls, "name", None)
     if not isinstance(name, str) or not name:
         return f'class {cls.__name__} has no name; add the line name = "{cls.__name__}" to it'
     if not points_of(cls):
-        return f"class {cls.__name__} takes part in no extension point; derive it from FilterPlugin or another one"
+        return f"class {cls.__name__} takes part in no extension point; derive it from FilterPlugin or the like"
     missing = _missing_methods(cls)
     if missing:
         return f"class {cls.__name__} is abstract; define {', '.join(missing)}"

@@ -106,7 +106,7 @@ def match_requirement(column: LabelColumn, requirement: Requirement) -> Mask:
 def _match_field(table: NodeTable, field: Requirement) -> Mask:
     """Only ``metadata.name`` exists as a field of a node."""
     if field.key != "metadata.name":
-        return np.full(len(table), field.op == "NotIn")
+        return np.full(len(table), ("" in field.values) == (field.op == "In"))
     mask = np.zeros(len(table), np.bool_)
     for name in field.values:
         row = table.row_of(name)
@@ -130,6 +130,8 @@ def untolerated_counts(
         known[key] = per_set
         if len(known) > MAX_ANSWERS:
             known.popitem(last=False)
+    else:
+        known.move_to_end(key)
     answer: npt.NDArray[np.int64] = per_set[table.taints_id]
     return answer
 

@@ -50,6 +50,10 @@ class Reason:
     code: Code
     text: str
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.code, Code) or not isinstance(self.text, str):
+            raise TypeError(f"a Reason is a Code and a text, got {self.code!r} and {self.text!r}")
+
 
 @dataclass(frozen=True, slots=True)
 class Status:
@@ -59,6 +63,12 @@ class Status:
     reasons: tuple[str, ...] = ()
     plugin: str = ""
     error: BaseException | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.code, Code):
+            raise TypeError(f"the code of a Status is a Code, got {self.code!r}")
+        if not isinstance(self.reasons, tuple) or not all(isinstance(reason, str) for reason in self.reasons):
+            raise TypeError(f"the reasons of a Status are a tuple of texts, got {self.reasons!r}")
 
     @property
     def is_success(self) -> bool:

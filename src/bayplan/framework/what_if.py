@@ -80,7 +80,11 @@ class WhatIfNode(NodeView):
 
 
 class OneNodeTable(NodeTable):
-    """A table of one node, real or imagined, so that all-nodes forms can judge it."""
+    """
+    A table of one node, real or imagined, so that all-nodes forms can judge it.
+
+    ``terms`` are those of the real pods: whoever reads them follows imagined pods by ``add_pod``/``remove_pod``.
+    """
 
     def __init__(self, node: NodeView) -> None:
         self._node = node

@@ -39,9 +39,7 @@ def label_selector(field: str, written: LabelSelector | None) -> Mistakes:
         yield from _values(at, each.operator, each.values, LABEL_OPERATORS)
 
 
-def _values(
-    field: str, operator: str, values: tuple[str, ...] | None, operators: tuple[str, ...]
-) -> Mistakes:
+def _values(field: str, operator: str, values: tuple[str, ...] | None, operators: tuple[str, ...]) -> Mistakes:
     part = "values" if operator in operators else "operator"
     yield from tried(f"{field}.{part}", check_values, operator, tuple(values or ()), operators)
 
@@ -106,9 +104,7 @@ def _pod_term(field: str, term: PodAffinityTerm) -> Mistakes:
 
 def _topology_key(field: str, key: str) -> Mistakes:
     if not key:
-        yield mistake(
-            f"{field}.topologyKey", "empty", "write a node label such as topology.kubernetes.io/zone"
-        )
+        yield mistake(f"{field}.topologyKey", "empty", "write a node label such as topology.kubernetes.io/zone")
     else:
         yield from tried(f"{field}.topologyKey", check_key, key)
 
@@ -126,15 +122,11 @@ def _label_keys(
 ) -> Mistakes:
     for name, keys in (("matchLabelKeys", match or ()), ("mismatchLabelKeys", mismatch or ())):
         if keys and selector is None:
-            yield mistake(
-                f"{field}.{name}", "there is no labelSelector to add it to", "write a labelSelector too"
-            )
+            yield mistake(f"{field}.{name}", "there is no labelSelector to add it to", "write a labelSelector too")
         for index, key in enumerate(keys):
             yield from tried(f"{field}.{name}[{index}]", check_key, key)
     for key in sorted({*(match or ())} & {*(mismatch or ())}):
-        yield mistake(
-            f"{field}.matchLabelKeys", f'"{key}" is in mismatchLabelKeys too', "keep one of the two"
-        )
+        yield mistake(f"{field}.matchLabelKeys", f'"{key}" is in mismatchLabelKeys too', "keep one of the two")
 
 
 def spread(field: str, constraints: tuple[TopologySpreadConstraint, ...] | None) -> Mistakes:
@@ -144,9 +136,7 @@ def spread(field: str, constraints: tuple[TopologySpreadConstraint, ...] | None)
         if each.max_skew <= 0:
             yield mistake(f"{at}.maxSkew", f"{each.max_skew} is no skew", "write 1 or more")
         yield from _topology_key(at, each.topology_key)
-        yield from one_of(
-            f"{at}.whenUnsatisfiable", each.when_unsatisfiable, (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
-        )
+        yield from one_of(f"{at}.whenUnsatisfiable", each.when_unsatisfiable, (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
         yield from _spread_options(at, each)
         yield from label_selector(f"{at}.labelSelector", each.label_selector)
         yield from _label_keys(at, each.match_label_keys, None, each.label_selector)
@@ -179,21 +169,15 @@ def tolerations(field: str, written: Iterable[Toleration] | None) -> Mistakes:
         if each.key:
             yield from tried(f"{at}.key", check_key, each.key)
         elif each.operator != EXISTS:
-            yield mistake(
-                f"{at}.operator", "without a key it must be Exists", "write operator: Exists or add a key"
-            )
+            yield mistake(f"{at}.operator", "without a key it must be Exists", "write operator: Exists or add a key")
         if each.operator and each.operator not in OPERATORS:
             yield from one_of(f"{at}.operator", each.operator, OPERATORS)
         elif each.operator == EXISTS and each.value:
-            yield mistake(
-                f"{at}.value", "operator Exists takes no value", "remove it or write operator: Equal"
-            )
+            yield mistake(f"{at}.value", "operator Exists takes no value", "remove it or write operator: Equal")
         if each.effect:
             yield from one_of(f"{at}.effect", each.effect, EFFECTS)
         if each.toleration_seconds is not None and each.effect != NO_EXECUTE:
-            yield mistake(
-                f"{at}.tolerationSeconds", "goes with effect NoExecute only", "write effect: NoExecute"
-            )
+            yield mistake(f"{at}.tolerationSeconds", "goes with effect NoExecute only", "write effect: NoExecute")
 
 
 def taints(field: str, written: Iterable[Taint] | None) -> Mistakes:

@@ -177,9 +177,7 @@ def _default_volume(thing: volume.PersistentVolume) -> volume.PersistentVolume:
     )
 
 
-def _default_claim(
-    thing: volume.PersistentVolumeClaim, default_class: str | None
-) -> volume.PersistentVolumeClaim:
+def _default_claim(thing: volume.PersistentVolumeClaim, default_class: str | None) -> volume.PersistentVolumeClaim:
     spec = thing.spec
     name = default_class if spec.storage_class_name is None else spec.storage_class_name
     return replace(

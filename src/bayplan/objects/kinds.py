@@ -112,9 +112,7 @@ def check_type(raw: Mapping[str, Any]) -> Kind | None:
     if not api_version or not isinstance(api_version, str):
         known = _by_name(kind)
         example = known.api_version if known else "v1"
-        raise InputError(
-            "no apiVersion", object=describe(raw), field="apiVersion", fix=f"write apiVersion: {example}"
-        )
+        raise InputError("no apiVersion", object=describe(raw), field="apiVersion", fix=f"write apiVersion: {example}")
     found = find(api_version, kind)
     meant = _by_name(kind)
     if found is None and meant is not None and _is_builtin_group(api_version):
@@ -137,9 +135,7 @@ def decode(raw: Mapping[str, Any] | bytes | str, source: str = "", line: int = 0
     try:
         kind = check_type(raw)
         if kind is None:
-            raise InputError(
-                f"{raw['apiVersion']} {raw['kind']} is not a kind known here", object=describe(raw)
-            )
+            raise InputError(f"{raw['apiVersion']} {raw['kind']} is not a kind known here", object=describe(raw))
         return convert(raw, kind.struct)
     except InputError as error:
         raise error.located(source, line) from None
@@ -216,9 +212,7 @@ def _resolve(path: str, raw: Any, given: str) -> tuple[str, Any]:
     for part in re.findall(r"\[\.\.\.\]|\[\d+\]|[^.\[\]]+", path):
         if part == "[...]":
             entries = value.items() if isinstance(value, Mapping) else ()
-            wrong = next(
-                ((k, v) for k, v in entries if type(v) is python.get(given, type(None))), ("?", None)
-            )
+            wrong = next(((k, v) for k, v in entries if type(v) is python.get(given, type(None))), ("?", None))
             field, value = f"{field}.{wrong[0]}", wrong[1]
         elif part.startswith("["):
             value = value[int(part[1:-1])] if isinstance(value, list) else None

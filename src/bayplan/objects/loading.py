@@ -97,9 +97,7 @@ def _second_defaults(decoded: _Decoded) -> Iterator[InputError]:
         if isinstance(thing, policy.PriorityClass) and thing.global_default:
             if first is not None:
                 problem = f'"{first}" is the default already'
-                yield _located(
-                    InputError(problem, field="globalDefault", fix="write false here or there"), document
-                )
+                yield _located(InputError(problem, field="globalDefault", fix="write false here or there"), document)
             first = first or thing.name
 
 

@@ -46,9 +46,7 @@ class Document:
         return f"{self.place}: {kinds.describe(self.raw)}"
 
 
-def read(
-    inputs: Sequence[str | Path], *, recursive: bool = False, stdin: bytes | None = None
-) -> list[Document]:
+def read(inputs: Sequence[str | Path], *, recursive: bool = False, stdin: bytes | None = None) -> list[Document]:
     """Every object of every input, in order; `stdin` stands in for standard input.
 
     Raises InputError (or InputErrors, one for each file that cannot be read or object that occurs twice).
@@ -60,9 +58,7 @@ def read(
             before = len(found)
             found.extend(_read_one(name, stdin))
             if must_hold_something and len(found) == before:
-                raise InputError(
-                    "holds no objects", source=_shown(name), fix="give a file with at least one object"
-                )
+                raise InputError("holds no objects", source=_shown(name), fix="give a file with at least one object")
         except InputError as error:
             mistakes.append(error)
     mistakes.extend(_repeated(found))
@@ -77,17 +73,13 @@ def _raise(mistakes: list[InputError]) -> None:
         raise InputErrors(mistakes)
 
 
-def _expand(
-    inputs: Iterable[str | Path], recursive: bool, mistakes: list[InputError]
-) -> Iterator[tuple[str, bool]]:
+def _expand(inputs: Iterable[str | Path], recursive: bool, mistakes: list[InputError]) -> Iterator[tuple[str, bool]]:
     """(file, whether it was named itself) for every input; a file found in a folder may be empty."""
     for given in inputs:
         name = str(given)
         if name != STDIN and name.startswith(("http://", "https://")):
             mistakes.append(
-                InputError(
-                    "web addresses are not read", source=name, fix="download it first and give the file"
-                )
+                InputError("web addresses are not read", source=name, fix="download it first and give the file")
             )
         elif name != STDIN and Path(name).is_dir():
             files = _files_in(Path(name), recursive)
@@ -127,13 +119,9 @@ def _text(name: str, source: str, stdin: bytes | None) -> str:
         raise InputError("no such file or folder", source=source, fix="check the path") from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            "this is not UTF-8 text", source=source, line=line, fix="save the file as UTF-8"
-        ) from None
+        raise InputError("this is not UTF-8 text", source=source, line=line, fix="save the file as UTF-8") from None
     except OSError as error:
-        raise InputError(
-            f"cannot be read: {error.strerror}", source=source, fix="check its permissions"
-        ) from None
+        raise InputError(f"cannot be read: {error.strerror}", source=source, fix="check its permissions") from None
 
 
 def _json(text: str) -> list[yaml_reading.YamlDocument] | None:

@@ -251,9 +251,7 @@ class Pod(ApiObject, frozen=True, kw_only=True):
 
     @cached_property
     def spread_constraints(self) -> tuple[SpreadConstraint, ...]:
-        return tuple(
-            compile_spread(each, self.labels) for each in self.spec.topology_spread_constraints or ()
-        )
+        return tuple(compile_spread(each, self.labels) for each in self.spec.topology_spread_constraints or ())
 
     @property
     def _affinity(self) -> Affinity:

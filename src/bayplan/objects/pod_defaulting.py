@@ -63,7 +63,7 @@ def default_pod_spec(
         tolerations=_tolerations(spec.tolerations),
     )
     spec = _with_pod_resources(spec)
-    spec = _with_priority(spec, priority_classes)
+    spec = _with_priority(spec, priority_classes, is_stored=bool(pod.uid))
     return _with_runtime_class(spec, runtime_classes.get(spec.runtime_class_name or ""))
 
 
@@ -128,12 +128,18 @@ def _written(milli: int) -> str:
     return format_decimal(Fraction(milli, 1000))
 
 
-def _with_priority(spec: PodSpec, classes: Mapping[str, PriorityClass]) -> PodSpec:
+def _with_priority(spec: PodSpec, classes: Mapping[str, PriorityClass], is_stored: bool) -> PodSpec:
     """A priority that is a number already stays: it was admitted once, or somebody tries something out."""
     name = spec.priority_class_name
     chosen = _priority_class(name, classes, must_exist=spec.priority is None)
     number = 0 if chosen is None else chosen.value
     policy = PREEMPT_LOWER_PRIORITY if chosen is None else chosen.preemption_policy
+    if name and chosen is not None and not is_stored and spec.priority not in (None, number):
+        raise InputError(
+            f'{spec.priority} is not the value of PriorityClass "{name}", which is {number}',
+            field="spec.priority",
+            fix="remove it, the class sets it",
+        )
     return replace(
         spec,
         priority=number if spec.priority is None else spec.priority,
@@ -142,9 +148,7 @@ def _with_priority(spec: PodSpec, classes: Mapping[str, PriorityClass]) -> PodSp
     )
 
 
-def _priority_class(
-    name: str, classes: Mapping[str, PriorityClass], must_exist: bool
-) -> PriorityClass | None:
+def _priority_class(name: str, classes: Mapping[str, PriorityClass], must_exist: bool) -> PriorityClass | None:
     if not name:
         defaults = [each for each in classes.values() if each.global_default]
         return min(defaults, key=lambda each: each.value, default=None)
@@ -208,9 +212,7 @@ def _pod_affinity(written: _Affinity | None, labels: Mapping[str, str]) -> _Affi
         required_during_scheduling_ignored_during_execution=required
         and tuple(_term(each, labels) for each in required),
         preferred_during_scheduling_ignored_during_execution=preferred
-        and tuple(
-            replace(each, pod_affinity_term=_term(each.pod_affinity_term, labels)) for each in preferred
-        ),
+        and tuple(replace(each, pod_affinity_term=_term(each.pod_affinity_term, labels)) for each in preferred),
     )
 
 

@@ -21,6 +21,7 @@ _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "
 _DECIMAL_SUFFIX = {power: suffix for suffix, power in _DECIMAL.items()}
 _FORM = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)([A-Za-z]*|[eE][+-]?[0-9]+)")
 _NANO = 10**9
+_LONGEST = 200  # more digits than any real amount has; keeps a hostile manifest cheap
 
 
 def parse(quantity: Quantity) -> Fraction:
@@ -92,10 +93,10 @@ def _text(quantity: Quantity) -> str:
 
 @lru_cache(maxsize=65536)
 def _parse(text: str) -> Fraction:
-    match = _FORM.fullmatch(text)
+    match = _FORM.fullmatch(text) if len(text) <= _LONGEST else None
     scale = _scale(match.group(3)) if match else None
     if match is None or scale is None:
-        raise ValueError(f'"{text}" is not a quantity; {_advice(text)}')
+        raise ValueError(f'"{text[:40]}" is not a quantity; {_advice(text)}')
     exact = Fraction(match.group(2)) * scale
     if exact.denominator != 1:
         exact = Fraction(-(-exact.numerator * _NANO // exact.denominator), _NANO)
@@ -122,6 +123,8 @@ def _scale(suffix: str) -> Fraction | None:
 def _advice(text: str) -> str:
     """What the writer probably meant."""
     compact = "".join(text.split())
+    if len(compact) > _LONGEST:
+        return "write a number with fewer digits"
     for wrong, right in (
         ("", ""),
         ("B", ""),

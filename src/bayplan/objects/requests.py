@@ -160,9 +160,7 @@ def _running(pod: Pod) -> _Read:
 def _effective(asked: Milli, running: ContainerStatus) -> Milli:
     actual = running.resources.requests if running.resources else None
     larger = _larger(asked, in_milli(actual, "status.containerStatuses.resources.requests"))
-    return _larger(
-        larger, in_milli(running.allocated_resources, "status.containerStatuses.allocatedResources")
-    )
+    return _larger(larger, in_milli(running.allocated_resources, "status.containerStatuses.allocatedResources"))
 
 
 def _pod_level(pod: Pod) -> Milli:

@@ -82,9 +82,7 @@ def check_values(op: str, values: tuple[str, ...], operators: tuple[str, ...]) -
         if len(values) != 1:
             raise ValueError(f"operator {op} takes exactly one value; write one whole number")
         if parse_int64(values[0]) is None:
-            raise ValueError(
-                f'operator {op} compares whole numbers, and "{values[0]}" is none; write one like "8"'
-            )
+            raise ValueError(f'operator {op} compares whole numbers, and "{values[0]}" is none; write one like "8"')
     for value in values:
         check_value(value)
 
@@ -106,9 +104,7 @@ def check_key(key: str) -> None:
             "beginning and ending with a letter or digit, such as app or example.com/app"
         )
     if slash and (len(prefix) > 253 or not _SUBDOMAIN.fullmatch(prefix)):
-        raise ValueError(
-            f'"{key}" is not a label key; its part before "/" must be a DNS name such as example.com'
-        )
+        raise ValueError(f'"{key}" is not a label key; its part before "/" must be a DNS name such as example.com')
 
 
 def check_value(value: str) -> None:

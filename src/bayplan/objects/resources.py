@@ -131,11 +131,7 @@ def is_extended_name(name: str) -> bool:
 
 def is_scalar_name(name: str) -> bool:
     """A resource that is accounted for by name: extended, huge pages, or under a kubernetes.io prefix."""
-    return (
-        name.startswith(("hugepages-", "attachable-volumes-"))
-        or "kubernetes.io/" in name
-        or is_extended_name(name)
-    )
+    return name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name or is_extended_name(name)
 
 
 def is_pod_level_name(name: str) -> bool:

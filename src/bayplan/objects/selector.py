@@ -79,8 +79,7 @@ def compile_label_selector(written: LabelSelector | None) -> Selector:
         return NOTHING
     conditions = [requirement(key, IN, (value,)) for key, value in (written.match_labels or {}).items()]
     conditions += [
-        requirement(each.key, each.operator, each.values, LABEL_OPERATORS)
-        for each in written.match_expressions or ()
+        requirement(each.key, each.operator, each.values, LABEL_OPERATORS) for each in written.match_expressions or ()
     ]
     return Selector(tuple(conditions)) if conditions else EVERYTHING
 

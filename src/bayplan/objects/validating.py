@@ -69,9 +69,7 @@ def check_pod_spec(spec: PodSpec, field: str) -> Mistakes:
     yield from rules.spread(f"{field}.topologySpreadConstraints", spec.topology_spread_constraints)
     yield from rules.tolerations(f"{field}.tolerations", spec.tolerations)
     if spec.preemption_policy:
-        yield from one_of(
-            f"{field}.preemptionPolicy", spec.preemption_policy, (PREEMPT_LOWER_PRIORITY, "Never")
-        )
+        yield from one_of(f"{field}.preemptionPolicy", spec.preemption_policy, (PREEMPT_LOWER_PRIORITY, "Never"))
     if spec.priority is not None and spec.priority not in _INT32:
         yield mistake(f"{field}.priority", f"{spec.priority} is too large", "write a 32-bit whole number")
 
@@ -114,17 +112,13 @@ def _amounts(field: str, resources: ResourceRequirements) -> Mistakes:
             yield mistake(at, f"{asked} is not whole", "write a whole number")
         if name not in limits:
             if exact:
-                yield mistake(
-                    f"{field}.limits.{name}", f"{name} needs a limit as well", f"write {asked} there too"
-                )
+                yield mistake(f"{field}.limits.{name}", f"{name} needs a limit as well", f"write {asked} there too")
             continue
         limit = limits[name]
         if milli_value(asked) > milli_value(limit):
             yield mistake(at, f"{asked} is more than the limit of {limit}", f"write at most {limit}")
         elif exact and milli_value(asked) != milli_value(limit):
-            yield mistake(
-                at, f"{asked} is not the limit of {limit}", f"write {limit}: {name} cannot be overcommitted"
-            )
+            yield mistake(at, f"{asked} is not the limit of {limit}", f"write {limit}: {name} cannot be overcommitted")
 
 
 def _pod_resources(spec: PodSpec, field: str) -> Mistakes:
@@ -174,9 +168,7 @@ def _workload(thing: Any) -> Mistakes:
     if spec.selector is None:
         yield mistake("spec.selector", "there is none", "write the labels of the template under matchLabels")
     elif not found and not compile_label_selector(spec.selector).matches(spec.template.metadata.labels or {}):
-        yield mistake(
-            "spec.template.metadata.labels", "do not match spec.selector", "give both the same labels"
-        )
+        yield mistake("spec.template.metadata.labels", "do not match spec.selector", "give both the same labels")
     yield from _template(spec.template, "spec.template")
 
 
@@ -204,9 +196,7 @@ def _budget(thing: policy.PodDisruptionBudget) -> Mistakes:
 
 
 def _priority_class(thing: policy.PriorityClass) -> Mistakes:
-    if thing.value not in _INT32 or (
-        thing.value > _USER_PRIORITY_MAX and not thing.name.startswith("system-")
-    ):
+    if thing.value not in _INT32 or (thing.value > _USER_PRIORITY_MAX and not thing.name.startswith("system-")):
         yield mistake("value", f"{thing.value} is too large", f"write at most {_USER_PRIORITY_MAX}")
     if thing.preemption_policy:
         yield from one_of("preemptionPolicy", thing.preemption_policy, (PREEMPT_LOWER_PRIORITY, "Never"))
@@ -216,9 +206,7 @@ def _volume(thing: volume.PersistentVolume) -> Mistakes:
     yield from quantities("spec.capacity", thing.spec.capacity)
     required = thing.spec.node_affinity.required if thing.spec.node_affinity else None
     if required is not None:
-        yield from rules.node_terms(
-            "spec.nodeAffinity.required.nodeSelectorTerms", required.node_selector_terms
-        )
+        yield from rules.node_terms("spec.nodeAffinity.required.nodeSelectorTerms", required.node_selector_terms)
 
 
 def _claim(thing: volume.PersistentVolumeClaim) -> Mistakes:

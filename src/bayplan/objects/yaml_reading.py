@@ -70,13 +70,7 @@ def documents(text: str, source: str) -> Iterator[YamlDocument]:
     except yaml.MarkedYAMLError as error:
         raise _broken(error, source) from None
     except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise InputError(
-            f"a character that YAML does not allow: #x{ord(str(error.character)):04x}",
-            source=source,
-            line=line,
-            fix="remove it",
-        ) from None
+        raise _strange(error, text, source) from None
     except RecursionError:
         raise InputError("nested too deeply to be read", source=source) from None
     finally:
@@ -93,9 +87,16 @@ def _broken(error: yaml.MarkedYAMLError, source: str) -> InputError:
         fix = 'put text that holds ": " in quotes and check the indentation'
     else:
         fix = "check the indentation and the quotes there"
-    return InputError(
-        f"this is not YAML: {problem}", source=source, line=mark.line + 1 if mark else 0, fix=fix
-    )
+    return InputError(f"this is not YAML: {problem}", source=source, line=mark.line + 1 if mark else 0, fix=fix)
+
+
+def _strange(error: yaml.reader.ReaderError, text: str, source: str) -> InputError:
+    """A control character and the like; libyaml counts bytes and gives a number, PyYAML gives the character."""
+    character: Any = error.character
+    number = character if isinstance(character, int) else ord(character)
+    line = text.encode()[: error.position].count(b"\n") + 1
+    problem = f"the character U+{number:04X} is not allowed in YAML"
+    return InputError(problem, source=source, line=line, fix="remove it")
 
 
 def _line(node: Any) -> int:
@@ -117,9 +118,7 @@ def _value(node: Any, source: str, done: dict[int, Any]) -> Any:
     known = done.get(id(node), done)
     if known is not done:
         if known is None:
-            raise InputError(
-                "an alias that contains itself", source=source, line=_line(node), fix="write it out"
-            )
+            raise InputError("an alias that contains itself", source=source, line=_line(node), fix="write it out")
         return known
     done[id(node)] = None
     made: Any

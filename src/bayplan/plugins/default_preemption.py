@@ -64,6 +64,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
     name = "DefaultPreemption"
     Args = DefaultPreemptionArgs
     reasons = (WAITING,)
+    reads = ("PodDisruptionBudget",)
     args: DefaultPreemptionArgs
 
     def requeue_on(self) -> Sequence[On]:

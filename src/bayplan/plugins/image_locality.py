@@ -46,10 +46,11 @@ class ImageLocality(ScorePlugin):
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Scores:
         totals = np.zeros(len(nodes), np.int64)
-        for name in (*pod.images, *pod.volume_images):
-            image = nodes.image(name)
-            if image is not None:
-                totals[image.rows] += _worth(image, nodes.total_nodes)
+        known = [image for image in map(nodes.image, (*pod.images, *pod.volume_images)) if image is not None]
+        if not known:
+            return totals
+        for image in known:
+            totals[image.rows] += _worth(image, nodes.total_nodes)
         least, most = LEAST_BYTES, _most(pod)
         scores: Scores = MAX_SCORE * (np.clip(totals, least, most) - least) // (most - least)
         return scores

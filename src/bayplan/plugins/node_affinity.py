@@ -151,7 +151,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         return (On("Node", Change.ADDED | Change.LABEL, self._matches_now),)
 
     def signature(self, pod: Pod) -> Hashable:
-        return pod.required_node_affinity, pod.preferred_node_terms
+        return pod.required_node_affinity, pod.preferred_node_terms, _has_preferred(pod)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> PreFilterResult | Verdict:
         required = pod.required_node_affinity
@@ -216,7 +216,8 @@ def _named_nodes(terms: tuple[NodeTerm, ...]) -> frozenset[str] | None:
     """The nodes that the terms name between them; None if there are no terms, or one that names no node."""
     union: set[str] = set()
     for term in terms:
-        named = [set(field.values) for field in term.fields if field.key == NODE_NAME_FIELD and field.op == IN]
+        by_name = (field for field in term.fields if field.key == NODE_NAME_FIELD and field.op == IN)
+        named = [set(field.values) for field in by_name]
         if not named:
             return None
         union |= set.intersection(*named)

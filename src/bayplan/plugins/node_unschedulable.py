@@ -5,7 +5,7 @@ NodeUnschedulable: keep pods off cordoned nodes.
 tolerates that taint may still go there, as DaemonSet pods do.
 
 Extension points: Filter.
-Requeue: a schedulable node was added or a node uncordoned; the pod's own tolerations now cover cordoned nodes.
+Requeue: a schedulable node was added or a node uncordoned; the pod itself tolerates cordoned nodes now.
 """
 
 from __future__ import annotations

@@ -91,8 +91,8 @@ class PodBuilder(Builder[Pod]):
 
     def owned_by(self, kind: str, name: str, api_version: str = "apps/v1") -> Self:
         """Looked after by this controller."""
-        owner = {"apiVersion": api_version, "kind": kind, "name": name, "uid": f"{kind}-{name}", "controller": True}
-        return self._append("metadata", "ownerReferences", value=owner)
+        owner = {"apiVersion": api_version, "kind": kind, "name": name, "uid": f"{kind}-{name}"}
+        return self._append("metadata", "ownerReferences", value=owner | {"controller": True})
 
     def terminating(self) -> Self:
         return self._set("metadata", deletionTimestamp=DELETED_AT)
@@ -231,7 +231,8 @@ class PodBuilder(Builder[Pod]):
 
     def affinity(self, selector: Mapping[str, str] | None, topology_key: str, **more: Any) -> Self:
         """Only beside such pods.  ``more``: ``namespaces=``, ``ns_selector=``, ``expressions=``."""
-        return self._append("spec", "affinity", "podAffinity", _REQUIRED, value=parts.pod_term(selector, topology_key, **more))
+        term = parts.pod_term(selector, topology_key, **more)
+        return self._append("spec", "affinity", "podAffinity", _REQUIRED, value=term)
 
     def anti_affinity(self, selector: Mapping[str, str] | None, topology_key: str, **more: Any) -> Self:
         """Never beside such pods."""
@@ -277,8 +278,8 @@ class PodBuilder(Builder[Pod]):
             "matchLabelKeys": list(match_label_keys) or None,
         }
         if not no_selector:
-            own: Mapping[str, str] = self._manifest["metadata"].get("labels", {})
-            constraint["labelSelector"] = parts.label_selector(own if selector is None else selector, expressions)
+            counted = self._manifest["metadata"].get("labels", {}) if selector is None else selector
+            constraint["labelSelector"] = parts.label_selector(counted, expressions)
         return self._append("spec", "topologySpreadConstraints", value=parts.without_none(constraint))
 
 
@@ -330,7 +331,8 @@ class NodeBuilder(Builder[Node]):
 
 def pod(name: str) -> PodBuilder:
     """Begin a pod, in the namespace ``default``."""
-    return PodBuilder({"metadata": {"name": name, "namespace": "default"}, "spec": {"containers": [{"name": "main"}]}})
+    spec = {"containers": [{"name": "main"}]}
+    return PodBuilder({"metadata": {"name": name, "namespace": "default"}, "spec": spec})
 
 
 def node(name: str) -> NodeBuilder:

@@ -64,9 +64,12 @@ def built_pod(made: Pod | PodBuilder) -> Pod:
     return made.build() if isinstance(made, PodBuilder) else made
 
 
-def make(plugin: type[P], cache: ClusterCache | None = None, *, clock: VirtualClock | None = None, **args: Any) -> P:
-    """A plugin with a handle on the cache.  Args are written as in a configuration file: ``scoringStrategy=…``."""
-    return plugin(load_args(plugin, args, f"{plugin.name}Args"), handle(cache or ClusterCache(), clock=clock))
+def make(
+    plugin: type[P], cache: ClusterCache | None = None, *, clock: VirtualClock | None = None, **args: Any
+) -> P:
+    """A plugin with a handle on the cache.  Args are written as in a file: ``scoringStrategy={…}``."""
+    settings = load_args(plugin, args, f"{plugin.name}Args")
+    return plugin(settings, handle(ClusterCache() if cache is None else cache, clock=clock))
 
 
 def handle(cache: ClusterCache, *, clock: VirtualClock | None = None, writer: Any = None) -> Handle:
@@ -89,7 +92,7 @@ def handle(cache: ClusterCache, *, clock: VirtualClock | None = None, writer: An
 def run_filter(
     plugin: FilterPlugin, pod: Pod | PodBuilder, cache: ClusterCache, state: CycleState | None = None
 ) -> dict[str, Status | None]:
-    """Every node's no, or ``None``.  PreFilter runs first: its no is everybody's, and its SKIP everybody's yes."""
+    """Every node's no, or ``None``.  PreFilter runs first: its no is every node's no, its SKIP their yes."""
     state, pod = state or CycleState(), built_pod(pod)
     names = cache.nodes.names
     narrowed: PreFilterResult | None = None
@@ -105,10 +108,9 @@ def run_filter(
                 return dict.fromkeys(names, status)
     statuses = filter_statuses(plugin, state, pod, cache)
     if narrowed is not None:
-        outside = Status(Code.UNRESOLVABLE, (OUTSIDE,))
-        statuses = [
-            each if name in narrowed.node_names else outside for name, each in zip(names, statuses, strict=True)
-        ]
+        for row, name in enumerate(names):
+            if name not in narrowed.node_names:
+                statuses[row] = Status(Code.UNRESOLVABLE, (OUTSIDE,))
     return dict(zip(names, statuses, strict=True))
 
 
@@ -145,7 +147,8 @@ def run_score(
             raise AssertionError(f"{plugin.name}.pre_score said {status.code.title}: {status.message}")
     scores = plugin.score(state, pod, cache.nodes)
     if len(scores) != len(cache.nodes) or scores.dtype != np.int64:
-        raise AssertionError(f"{plugin.name}.score must give one int64 per node, got {scores.dtype}[{len(scores)}]")
+        given = f"{len(scores)} of {scores.dtype}"
+        raise AssertionError(f"{plugin.name}.score must give an int64 for each node, it gave {given}")
     chosen = scores[rows]
     if normalize:
         chosen = plugin.normalize(state, pod, chosen, rows)
@@ -216,5 +219,7 @@ class Recorder:
     async def delete_pod(self, pod: Pod) -> None:
         self.calls.append(("delete", pod.key))
 
-    def emit(self, pod: Pod, *, type: str, reason: str, action: str, note: str, related: Pod | None = None) -> None:
+    def emit(
+        self, pod: Pod, *, type: str, reason: str, action: str, note: str, related: Pod | None = None
+    ) -> None:
         self.calls.append(("event", pod.key, reason, note))

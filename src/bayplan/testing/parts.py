@@ -1,4 +1,4 @@
-"""Parts of manifests that ``testing.builders`` puts together: amounts, containers, selectors and affinity terms."""
+"""Parts of manifests that ``testing.builders`` puts together: amounts, containers, selectors, terms."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def node_term(expressions: Iterable[Expression], fields: Iterable[Expression]) -
     return {"matchExpressions": conditions(expressions), "matchFields": conditions(fields)}
 
 
-def label_selector(labels: Mapping[str, str] | None, expressions: Iterable[Expression] = ()) -> Manifest | None:
+def label_selector(
+    labels: Mapping[str, str] | None, expressions: Iterable[Expression] = ()
+) -> Manifest | None:
     """A selector, or None (which matches nothing) for labels that are None."""
     if labels is None:
         return None
@@ -49,12 +51,12 @@ def pod_term(
     ns_expressions: Iterable[Expression] = (),
     expressions: Iterable[Expression] = (),
 ) -> Manifest:
-    by_namespace = label_selector({} if ns_selector is None and ns_expressions else ns_selector, ns_expressions)
+    in_namespaces = {} if ns_selector is None and ns_expressions else ns_selector
     return {
         "labelSelector": label_selector(selector, expressions),
         "topologyKey": topology_key,
         "namespaces": list(namespaces) or None,
-        "namespaceSelector": by_namespace,
+        "namespaceSelector": label_selector(in_namespaces, ns_expressions),
     }
 
 

@@ -73,7 +73,8 @@ def test_a_gated_pod_does_not_react_to_other_plugins_events() -> None:
     queued = world.park(a_pod("other"), "Fit")
     gate.closed_for.add("other")
     world.queue.move(NODE_ADD, None, object())
-    assert (world.where(queued.pod), queued.unschedulable_plugins) == ("gated", {"Fit", "Gate"})
+    assert world.where(queued.pod) == "gated"
+    assert queued.unschedulable_plugins == {"Fit", "Gate"}
     gate.closed_for.clear()
     asked = len(fit.pods), len(gate.asked)
     for event in (NODE_ADD, NODE_TAINT, POD_DELETE):
@@ -113,7 +114,8 @@ def test_another_gate_may_take_over() -> None:
     first.closed_for.clear()
     world.queue.move(NODE_ADD, None, object())
     reason = world.queue.gated_reason("uid-web")
-    assert reason is not None and reason.plugin == "SecondGate"
+    assert reason is not None
+    assert reason.plugin == "SecondGate"
     second.closed_for.clear()
     world.queue.move(NODE_ADD, None, object())
     assert world.where(a_pod()) == "gated"
@@ -177,7 +179,9 @@ def test_a_gate_that_breaks_keeps_the_pod_and_is_reported() -> None:
     with capture_logs() as logs:
         world.add(a_pod())
     reason = world.queue.gated_reason("uid-web")
-    assert reason is not None and reason.is_error and reason.message == "no idea"
+    assert reason is not None
+    assert reason.is_error
+    assert reason.message == "no idea"
     assert [(entry["plugin"], entry["pod"]) for entry in logs] == [("Broken", "default/web")]
 
 

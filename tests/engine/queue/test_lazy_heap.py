@@ -32,7 +32,8 @@ def test_equal_keys_come_out_in_the_order_they_came_in() -> None:
 def test_a_removed_pod_does_not_come_out() -> None:
     heap = filled((1, "a"), (2, "b"), (3, "c"))
     removed = heap.remove("uid-b")
-    assert removed is not None and removed.pod.name == "b"
+    assert removed is not None
+    assert removed.pod.name == "b"
     assert heap.remove("uid-b") is None
     assert len(heap) == 2
     assert "uid-b" not in heap

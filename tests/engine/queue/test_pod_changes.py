@@ -8,11 +8,12 @@ import pytest
 from bayplan.engine.queue import pod_update_events
 from bayplan.framework.events import Change
 from bayplan.objects.pod import Container, Pod, PodResourceClaimStatus, ResourceRequirements
+from bayplan.objects.quantity import Quantity
 from tests.engine.queue.support import a_pod
 
 
 def requesting(**requests: str) -> Pod:
-    amounts = {name.replace("_", "/"): amount for name, amount in requests.items()}
+    amounts: dict[str, Quantity] = {name.replace("_", "/"): amount for name, amount in requests.items()}
     container = Container(name="main", resources=ResourceRequirements(requests=amounts))
     pod = a_pod()
     return pod.evolve(spec=msgspec.structs.replace(pod.spec, containers=(container,)))

@@ -20,6 +20,7 @@ from bayplan.framework.events import (
     On,
 )
 from bayplan.framework.plugin import PermitPlugin, Plugin, PreFilterPlugin, QueuedPod, ReservePlugin, ScorePlugin
+from bayplan.objects.pod import Pod
 from tests.engine.queue.support import (
     NODE_ADD,
     NODE_LABEL,
@@ -100,7 +101,7 @@ def worth(
 ) -> Strategy:
     requeueing = Requeueing({PROFILE: QueueProfile((), rules)}, VirtualClock(), None)
     queued = QueuedPod(a_pod(), 0.0, unschedulable_plugins=frozenset(rejectors), pending_plugins=frozenset(pending))
-    return requeueing.worth(queued, event, None, new)
+    return requeueing.worth(requeueing.interest(event), queued, event, None, new)
 
 
 YES, NO = (On("Node", Change.ADDED, lambda *_: True),), (On("Node", Change.ADDED, lambda *_: False),)
@@ -179,6 +180,18 @@ def test_a_hint_that_raises_counts_as_yes_and_is_reported_once_per_plugin_and_ev
 # -- move --
 
 
+class Looked:
+    """Picks all pods or none, and remembers which it was shown."""
+
+    def __init__(self, picks: bool) -> None:
+        self.picks = picks
+        self.pods: list[str] = []
+
+    def __call__(self, pod: Pod) -> bool:
+        self.pods.append(pod.name)
+        return self.picks
+
+
 def test_an_event_nobody_registered_touches_no_pod_and_is_not_kept() -> None:
     hint = Asked()
     world = World(rules={"Fit": (On("Node", Change.ADDED, hint),)})
@@ -196,24 +209,24 @@ def test_an_event_nobody_registered_touches_no_pod_and_is_not_kept() -> None:
 
 
 def test_only_pods_whose_rejectors_are_interested_are_looked_at() -> None:
-    looked_at: list[str] = []
+    looked_at = Looked(False)
     world = World(rules={"Fit": (On("Node", Change.ADDED),), "Affinity": (On("Node", Change.LABEL),)})
     for number in range(50):
         world.park(a_pod(f"fit-{number}"), "Fit")
     world.park(a_pod("affinity"), "Affinity")
     world.park(a_pod("both"), "Fit", "Affinity")
-    world.queue.move(NODE_LABEL, None, object(), only=lambda pod: bool(looked_at.append(pod.name)))
-    assert looked_at == ["affinity", "both"]
+    world.queue.move(NODE_LABEL, None, object(), only=looked_at)
+    assert looked_at.pods == ["affinity", "both"]
 
 
 def test_a_pod_with_several_interested_rejectors_is_asked_once() -> None:
     hint = Asked(False)
     world = World(rules={"A": (On("Node", Change.ADDED, hint),), "B": (On("Node", Change.ADDED),)})
-    looked_at: list[str] = []
+    looked_at = Looked(True)
     world.park(a_pod("x"), "A", "B")
     world.park(a_pod("y"), "B")
-    world.queue.move(NODE_ADD, None, object(), only=lambda pod: looked_at.append(pod.name) is None)
-    assert looked_at == ["x", "y"]
+    world.queue.move(NODE_ADD, None, object(), only=looked_at)
+    assert looked_at.pods == ["x", "y"]
     assert world.queue.pending()["backoff"] == 2
 
 
@@ -259,7 +272,11 @@ def test_profiles_are_asked_by_their_own_rules() -> None:
     requeueing = Requeueing(profiles, clock, None)
     answers = [
         requeueing.worth(
-            QueuedPod(a_pod(scheduler=name), 0.0, unschedulable_plugins=frozenset({"Fit"})), NODE_ADD, None, None
+            requeueing.interest(NODE_ADD),
+            QueuedPod(a_pod(scheduler=name), 0.0, unschedulable_plugins=frozenset({"Fit"})),
+            NODE_ADD,
+            None,
+            None,
         )
         for name in profiles
     ]

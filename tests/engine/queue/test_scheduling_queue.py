@@ -65,6 +65,13 @@ def test_an_update_from_a_pending_plugin_s_point_of_view_skips_the_backoff() -> 
     assert world.where(a_pod()) == "active"
 
 
+def test_the_first_change_that_brings_a_pod_back_ends_the_asking() -> None:
+    world = World(rules=OWN_RULES)
+    world.park(a_pod(), "Fit", pending=("Taints",))
+    world.queue.update(a_pod(), a_pod(cpu="500m", tolerations=1))
+    assert [place for place, _ in world.queue.entries()] == ["backoff"]
+
+
 def test_an_update_may_find_the_gate_closed() -> None:
     gate = Gate()
     world = World(gates=(gate,), rules=OWN_RULES)

@@ -93,7 +93,8 @@ def test_waking_up_when_told_always_finds_something_to_do(start: float) -> None:
     for _ in range(20):
         before = world.clock.now()
         wake_at = world.queue.next_wakeup()
-        assert wake_at is not None and wake_at > before
+        assert wake_at is not None
+        assert wake_at > before
         asked = len(gate.asked)
         world.clock.advance_to(wake_at)
         world.queue.flush()
@@ -101,6 +102,26 @@ def test_waking_up_when_told_always_finds_something_to_do(start: float) -> None:
         assert popped is not None or len(gate.asked) > asked
         if popped is not None:
             world.fail(popped, "Fit")
+
+
+def test_rounding_does_not_make_a_half_minute_fall_through() -> None:
+    started_at, check = 516117.7, 293
+    moment = started_at + 30.0 * check
+    assert (moment - started_at) / 30.0 < check, "these numbers no longer show the problem"
+    part = UnschedulablePods(started_at, 300.0)
+    part.add(QueuedPod(a_pod(), moment - 310.0, unschedulable_plugins=frozenset({"Fit"})))
+    assert part.next_overdue() == moment
+    assert len(part.pop_overdue(moment)) == 1
+
+
+def test_a_pod_parked_late_with_an_old_time_waits_for_the_next_half_minute() -> None:
+    """A clock that was set back can do this; waking up again and again at once would help nobody."""
+    part = UnschedulablePods(0.0, 300.0)
+    assert part.pop_overdue(1000.0) == []
+    part.add(QueuedPod(a_pod(), 10.0, unschedulable_plugins=frozenset({"Fit"})))
+    assert part.next_overdue() == 1020.0
+    assert part.pop_overdue(1001.0) == []
+    assert [queued.pod.name for queued in part.pop_overdue(1020.0)] == ["web"]
 
 
 def test_a_pod_parked_again_is_there_once() -> None:

@@ -33,8 +33,7 @@ MEMORY_MIB = {"2Gi": 2048, "3900000Ki": 3808, "4Gi": 4096, "8Gi": 8192, "8000M":
 
 def make_nodes(rng: Random, style: Style) -> list[Object]:
     count = rng.randint(*style.nodes)
-    # Some clusters are uniform, so that scores tie and only the rule under test tells nodes apart.
-    uniform = _pick_size(rng) if chance(rng, 0.4) else None
+    uniform = _pick_size(rng) if chance(rng, style.uniform) else None
     return [_make_node(rng, style, f"node-{index:02}", uniform) for index in range(count)]
 
 
@@ -102,7 +101,7 @@ def _extra_capacity(rng: Random) -> dict[str, str]:
 
 
 def _make_features(rng: Random) -> list[str]:
-    return ["RestartAllContainersOnContainerExits"] if chance(rng, 0.6) else []
+    return ["RestartAllContainersOnContainerExits"] if chance(rng, 0.4) else []
 
 
 def _make_images(rng: Random) -> list[Object]:

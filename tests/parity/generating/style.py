@@ -18,6 +18,8 @@ class Style:
     unlabelled: float = 0.08
     priorities: float = 0.3
     terminating: float = 0.08
+    # how likely all nodes have the same size, so that only the rule under test tells them apart
+    uniform: float = 0.4
     # how many applications and namespaces pods belong to: with few of them, rules about other pods bite
     apps: int = 4
     namespaces: int = 4
@@ -63,7 +65,7 @@ STYLES: tuple[Style, ...] = (
             "node_selector": 2,
             "node_affinity": 4,
             "preferred_node_affinity": 6,
-            "restart_rules": 2,
+            "restart_rules": 3,
         },
     ),
     Style(
@@ -123,9 +125,10 @@ STYLES: tuple[Style, ...] = (
         bound_per_node=(3.0, 5.0),
         tainted=0.1,
         priorities=0.95,
-        terminating=0.2,
-        bound_size=0.3,
-        pending_size=0.55,
+        terminating=0.25,
+        uniform=1.0,
+        bound_size=0.25,
+        pending_size=0.45,
         features=EVERYTHING | {"nomination": 25},
         feature_counts=(0, 0, 1),
     ),
@@ -135,6 +138,7 @@ STYLES: tuple[Style, ...] = (
         bound_per_node=(2.0, 4.0),
         tainted=0.05,
         priorities=0.95,
+        uniform=0.8,
         bound_size=0.2,
         pending_size=0.3,
         apps=2,

@@ -90,7 +90,7 @@ class SchedulingQueue:
 
     def add(self, pod: Pod) -> None:
         """A new pod; one that is known already counts as updated."""
-        if self.where(pod.uid) is None:
+        if pod.key not in self._uids or self.where(pod.uid) is None:
             self._admit(pod, _ADDED)
         else:
             self.update(None, pod)
@@ -136,7 +136,8 @@ class SchedulingQueue:
             self._numbers.entered(ACTIVE, _POPPED_EARLY)
         queued.attempts += 1
         self._in_flight.start(queued)
-        self._numbers.rejected(queued, -1)
+        if queued.unschedulable_plugins or queued.pending_plugins:
+            self._numbers.rejected(queued, -1)
         return queued
 
     def requeue_failed(
@@ -152,8 +153,7 @@ class SchedulingQueue:
         again after a backoff; otherwise what happened since its pop decides.  ``pod`` is its newest version.
         """
         uid = queued.pod.uid
-        place = self.where(uid)
-        if place not in (IN_FLIGHT, None):
+        if uid not in self._in_flight and (place := self.where(uid)) is not None:
             log.error("failed pod is in the queue already", pod=queued.pod.key, place=place)
             return
         if self._was_made_again(queued, pod):
@@ -190,13 +190,15 @@ class SchedulingQueue:
         interest = self._requeueing.interest(event)
         if not interest:
             return
+        label = ""
         for queued in self._unschedulable.touched_by(interest):
             if only is not None and not only(queued.pod):
                 continue
-            strategy = self._requeueing.worth(queued, event, old, new)
+            strategy = self._requeueing.worth(interest, queued, event, old, new)
             if strategy is not Strategy.SKIP:
+                label = label or event.label
                 self._unschedulable.remove(queued.pod.uid)
-                self._requeue(queued, strategy, event.label)
+                self._requeue(queued, strategy, label)
         self._in_flight.record(event, old, new)
 
     def activate(self, pods: Iterable[Pod]) -> None:
@@ -311,7 +313,8 @@ class SchedulingQueue:
     def _reconsider(self, queued: QueuedPod, old: Pod) -> None:
         """The waiting pod itself changed: go through its changes until one brings it back."""
         for event in pod_update_events(old, queued.pod):
-            strategy = self._requeueing.worth(queued, event, old, queued.pod)
+            interest = self._requeueing.interest(event)
+            strategy = self._requeueing.worth(interest, queued, event, old, queued.pod)
             if strategy is Strategy.SKIP:
                 continue
             if self._requeue(queued, strategy, event.label) in (ACTIVE, BACKOFF):
@@ -331,8 +334,8 @@ class SchedulingQueue:
             return Strategy.AFTER_BACKOFF
         most = Strategy.IMMEDIATELY if queued.pending_plugins else Strategy.AFTER_BACKOFF
         best = Strategy.SKIP
-        for happening in self._in_flight.since_pop(queued.pod.uid):
-            best = max(best, self._requeueing.worth(queued, happening.event, happening.old, happening.new))
+        for event, old, new in self._in_flight.since_pop(queued.pod.uid):
+            best = max(best, self._requeueing.worth(self._requeueing.interest(event), queued, event, old, new))
             if best is most:
                 break
         return best
@@ -365,9 +368,10 @@ class SchedulingQueue:
         return UNSCHEDULABLE if gated_by is None else GATED
 
     def _gate(self, queued: QueuedPod) -> Status | None:
-        self._numbers.rejected(queued, -1)
+        before = queued.unschedulable_plugins
         gated_by = self._gating.check(queued)
-        self._numbers.rejected(queued)
+        if gated_by is not None and gated_by.plugin not in before | queued.pending_plugins:
+            self._numbers.rejected_by(gated_by.plugin, queued)
         return gated_by
 
     # -- forgetting --

@@ -29,7 +29,11 @@ class Gating:
 
     def check(self, queued: QueuedPod) -> Status | None:
         """Why the pod must stay out, or None; the pod's gating plugin follows the answer."""
-        for plugin in self._in_order(queued):
+        plugins: Sequence[PreEnqueuePlugin] = self._plugins[queued.pod.scheduler_name]
+        if queued.gating_plugin:
+            # Whoever gates the pod already goes first, since it most likely still does.
+            plugins = sorted(plugins, key=lambda plugin: plugin.name != queued.gating_plugin)
+        for plugin in plugins:
             status = _ask(plugin, queued.pod)
             if not status.is_success:
                 queued.gating_plugin = plugin.name
@@ -37,13 +41,6 @@ class Gating:
                 return status.by(plugin.name)
         queued.gating_plugin = ""
         return None
-
-    def _in_order(self, queued: QueuedPod) -> Sequence[PreEnqueuePlugin]:
-        """Whoever gates the pod already goes first, since it most likely still does."""
-        plugins = self._plugins[queued.pod.scheduler_name]
-        if not queued.gating_plugin:
-            return plugins
-        return sorted(plugins, key=lambda plugin: plugin.name != queued.gating_plugin)
 
 
 def _ask(plugin: PreEnqueuePlugin, pod: Pod) -> Status:

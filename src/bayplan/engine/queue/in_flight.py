@@ -12,17 +12,16 @@ order, so what lies before the oldest pod's number is no longer needed by anyone
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections import Counter, OrderedDict, deque
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, NamedTuple
 
 from bayplan.framework.events import ClusterEvent
 from bayplan.framework.plugin import QueuedPod
 
 
-@dataclass(frozen=True, slots=True)
-class Happening:
+class Happening(NamedTuple):
     """One event with the objects it is about."""
 
     event: ClusterEvent
@@ -36,8 +35,9 @@ class InFlight:
     __slots__ = ("_dropped", "_events", "_pods")
 
     def __init__(self) -> None:
-        self._pods: dict[str, tuple[int, QueuedPod]] = {}
-        self._events: list[Happening] = []
+        # An OrderedDict finds its oldest entry at once; a dict walks over all that were removed before it.
+        self._pods: OrderedDict[str, tuple[int, QueuedPod]] = OrderedDict()
+        self._events: deque[Happening] = deque()
         self._dropped = 0
 
     def start(self, queued: QueuedPod) -> None:
@@ -48,9 +48,9 @@ class InFlight:
         if self._pods:
             self._events.append(Happening(event, old, new))
 
-    def since_pop(self, uid: str) -> Sequence[Happening]:
+    def since_pop(self, uid: str) -> Iterator[Happening]:
         """What happened after this pod was popped."""
-        return self._events[self._pods[uid][0] - self._dropped :]
+        return islice(self._events, self._pods[uid][0] - self._dropped, None)
 
     def finish(self, uid: str) -> QueuedPod | None:
         """The pod is no longer in flight; events that only it needed are forgotten."""
@@ -81,5 +81,6 @@ class InFlight:
     def _forget_events(self) -> None:
         oldest = next(iter(self._pods.values()), None)
         needed_from = oldest[0] if oldest else self._dropped + len(self._events)
-        del self._events[: needed_from - self._dropped]
-        self._dropped = needed_from
+        while self._dropped < needed_from:
+            self._events.popleft()
+            self._dropped += 1

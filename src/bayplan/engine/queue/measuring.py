@@ -31,10 +31,12 @@ class QueueNumbers:
 
     def rejected(self, queued: QueuedPod, by: int = 1) -> None:
         """The pod waits because of its rejecting plugins; with -1, it no longer does."""
-        if queued.unschedulable_plugins or queued.pending_plugins:
-            profile = queued.pod.scheduler_name
-            for plugin in queued.unschedulable_plugins | queued.pending_plugins:
-                self._rejections[profile, plugin] += by
+        for plugin in queued.unschedulable_plugins | queued.pending_plugins:
+            self._rejections[queued.pod.scheduler_name, plugin] += by
+
+    def rejected_by(self, plugin: str, queued: QueuedPod) -> None:
+        """The pod now waits because of this plugin too."""
+        self._rejections[queued.pod.scheduler_name, plugin] += 1
 
     def publish(self, pending: Mapping[str, int], in_flight: InFlight) -> None:
         """Write all gauges."""

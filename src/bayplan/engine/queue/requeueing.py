@@ -104,12 +104,14 @@ class Requeueing:
             interest = self._interests[key] = self._look_up(event)
         return interest
 
-    def worth(self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any) -> Strategy:
-        """Could this event let the pod be scheduled, and may it skip its backoff then?"""
+    def worth(self, interest: Interest, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any) -> Strategy:
+        """
+        Could this event let the pod be scheduled, and may it skip its backoff then?  ``interest`` is the
+        event's, which the caller looks up once for all pods.
+        """
         rejecting, pending = queued.unschedulable_plugins, queued.pending_plugins
         if not rejecting and not pending:
             return Strategy.AFTER_BACKOFF
-        interest = self.interest(event)
         if interest.is_wildcard:
             return Strategy.AFTER_BACKOFF if _is_for(queued.pod, new) else Strategy.SKIP
         best = Strategy.SKIP

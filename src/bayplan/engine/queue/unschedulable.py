@@ -25,7 +25,7 @@ from bayplan.framework.status import Status
 CHECK_PERIOD_S = 30.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Parked:
     """A waiting pod, where the index has it, and why it is gated if it is."""
 

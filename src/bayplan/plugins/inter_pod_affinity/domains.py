@@ -54,7 +54,8 @@ class Domains:
         sums = np.bincount(ids, weights=counts, minlength=spare + 1).astype(np.int64)
         sums[-1] = 0
         known = self._sums.get(key)
-        self._sums[key] = sums * weight if known is None else known + sums * weight
+        weighed = sums if weight == 1 else sums * weight
+        self._sums[key] = weighed if known is None else known + weighed
         return bool(sums.any())
 
     def move(self, key: str, node: NodeView, by: int) -> None:

@@ -126,12 +126,12 @@ def codes(found: RequiredTerms, nodes: NodeTable) -> Codes:
     worst = np.zeros(len(nodes), np.uint8)
     for domains, code in ((found.shunning, SHUNNED_CODE), (found.shunned, ANTI_AFFINITY_CODE)):
         for key, pods in domains:
-            _raise_to(worst, nodes, key, (pods > 0).astype(np.uint8) * np.uint8(code))
+            _raise_to(worst, nodes, key, np.multiply(pods > 0, np.uint8(code)))
     is_first = found.is_first_of_its_kind
     for key, pods in found.needed:
         lacking = np.zeros(len(pods), np.bool_) if is_first else pods <= 0
         lacking[-1] = True
-        _raise_to(worst, nodes, key, lacking.astype(np.uint8) * np.uint8(AFFINITY_CODE))
+        _raise_to(worst, nodes, key, np.multiply(lacking, np.uint8(AFFINITY_CODE)))
     return worst
 
 

@@ -5,8 +5,8 @@ InterPodAffinity: place pods beside, or away from, other pods.
 of the pod filter, and so do required anti-affinity terms of pods that run already.  Preferred terms of both
 score; required affinity of a running pod scores too, with ``hardPodAffinityWeight``.  Terminating pods count.
 
-Extension points: PreFilter (with add and remove), Filter, PreScore, Score.  Requeue: its labels changed; a pod
-it needs came, or one it shuns or that shuns it went; a node came or got another value of a topology key.
+Extension points: PreFilter (with add and remove), Filter, PreScore, Score.  Requeue: its labels changed; a
+pod it needs came, or one it shuns or that shuns it went; a node came or got another value of a topology key.
 """
 
 from __future__ import annotations

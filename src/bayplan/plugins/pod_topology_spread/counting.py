@@ -7,8 +7,8 @@ of the constraint's topology key; arrays over domains have the layout of ``Label
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from bayplan.objects.toleration import DO_NOT_SCHEDULE, untolerated
 
 PerDomain: TypeAlias = "npt.NDArray[np.int64]"
 """One number per value of a label, and a last one for nodes that lack it."""
+
+# Bounds memory when every pod asks about other nodes; a template needs one entry per constraint.
+MAX_LAYOUTS = 256
 
 # -- one node --
 
@@ -82,19 +85,56 @@ def pods_on_each(nodes: NodeTable, constraint: SpreadConstraint, namespace: str)
     return nodes.matching_pods(PodMatcher(frozenset((namespace,)), selector), skip_terminating=True)
 
 
-def domain_of(column: LabelColumn, mask: Mask | None) -> npt.NDArray[np.integer]:
-    """Per node where it counts in an array over domains; nodes outside the mask count in the last slot."""
+class Layout(NamedTuple):
+    """Which domain each node counts in, for one constraint of one kind of pod."""
+
+    domains: npt.NDArray[np.intp]
+    """Per node an index into arrays over domains; nodes that do not count have the last one."""
+    exists: Mask
+    """Per domain whether any node counts in it."""
+
+    def sums(self, counts: npt.NDArray[np.int32]) -> PerDomain:
+        """Counts per node, added up over domains."""
+        sums: PerDomain = np.bincount(self.domains, counts, len(self.exists)).astype(np.int64)
+        sums[-1] = 0
+        return sums
+
+
+class Layouts:
+    """Layouts asked for before.  They depend on node objects only, so pods of one template share them."""
+
+    def __init__(self) -> None:
+        self._nodes: NodeTable | None = None
+        self._generation = -1
+        self._known: dict[Hashable, Layout] = {}
+
+    def of(
+        self, nodes: NodeTable, constraint: SpreadConstraint, pod: Pod, among: Sequence[SpreadConstraint]
+    ) -> Layout:
+        """The layout of a constraint over the nodes that have the keys of all constraints in ``among``."""
+        if self._nodes is not nodes or self._generation != nodes.objects_generation:
+            self._known.clear()
+            self._nodes, self._generation = nodes, nodes.objects_generation
+        key = (
+            constraint.topology_key,
+            frozenset(each.topology_key for each in among),
+            pod.required_node_affinity if constraint.honor_affinity else None,
+            pod.tolerations if constraint.honor_taints else None,
+        )
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= MAX_LAYOUTS:
+                self._known.clear()
+            column = nodes.label(constraint.topology_key)
+            mask = included(constraint, pod, nodes, with_every_key(nodes, among))
+            known = self._known[key] = _laid_out(column, mask)
+        return known
+
+
+def _laid_out(column: LabelColumn, mask: Mask | None) -> Layout:
     spare = len(column.values)
-    if mask is not None:
-        return np.where(mask & (column.ids >= 0), column.ids, spare)
-    if len(column.ids) and column.ids.min() < 0:
-        return np.where(column.ids >= 0, column.ids, spare)
-    return column.ids
-
-
-def per_domain(
-    column: LabelColumn, domains: npt.NDArray[np.integer], counts: npt.NDArray[np.int32]
-) -> PerDomain:
-    """Counts per node, added up over domains."""
-    sums = np.bincount(domains, weights=counts, minlength=len(column.values) + 1)
-    return sums.astype(np.int64)
+    counts = column.ids >= 0 if mask is None else mask & (column.ids >= 0)
+    domains = np.where(counts, column.ids, spare).astype(np.intp)
+    exists: Mask = np.bincount(domains, minlength=spare + 1) > 0
+    exists[-1] = False
+    return Layout(domains, exists)

@@ -15,7 +15,7 @@ from bayplan.framework import Code, Codes, Key, Mask, NodeTable, NodeView, Reaso
 from bayplan.objects.affinity import SpreadConstraint
 from bayplan.objects.pod import Pod
 from bayplan.plugins.pod_topology_spread import counting
-from bayplan.plugins.pod_topology_spread.counting import PerDomain
+from bayplan.plugins.pod_topology_spread.counting import Layouts, PerDomain
 
 MISSING_LABEL = Reason(
     Code.UNRESOLVABLE, "node(s) didn't match pod topology spread constraints (missing required label)"
@@ -49,8 +49,10 @@ class DomainCounts:
         if self._least is None:
             if self.domains < self.constraint.min_domains:
                 self._least = 0
+            elif self.domains == len(self.counts) - 1:
+                self._least = int(self.counts[:-1].min(initial=LEAST_OF_NONE))
             else:
-                self._least = int(self.counts[self.exists].min()) if self.domains else LEAST_OF_NONE
+                self._least = int(self.counts[self.exists].min(initial=LEAST_OF_NONE))
         return self._least
 
     @property
@@ -88,18 +90,15 @@ class HardSpread:
 STATE: Key[HardSpread] = Key("PreFilterPodTopologySpread")
 
 
-def count(pod: Pod, constraints: Sequence[SpreadConstraint], nodes: NodeTable) -> HardSpread:
+def count(
+    pod: Pod, constraints: Sequence[SpreadConstraint], nodes: NodeTable, layouts: Layouts
+) -> HardSpread:
     """Pods per domain over the nodes that have every topology key and that the constraint includes."""
-    complete = counting.with_every_key(nodes, constraints)
     found = []
     for constraint in constraints:
-        column = nodes.label(constraint.topology_key)
-        domains = counting.domain_of(column, counting.included(constraint, pod, nodes, complete))
-        pods = counting.pods_on_each(nodes, constraint, pod.namespace)
-        exists = np.bincount(domains, minlength=len(column.values) + 1) > 0
-        exists[-1] = False
-        found.append(DomainCounts(constraint, pod, counting.per_domain(column, domains, pods), exists))
-        found[-1].counts[-1] = 0
+        layout = layouts.of(nodes, constraint, pod, constraints)
+        counts = layout.sums(counting.pods_on_each(nodes, constraint, pod.namespace))
+        found.append(DomainCounts(constraint, pod, counts, layout.exists))
     return HardSpread(found)
 
 
@@ -133,7 +132,7 @@ def codes(spread: HardSpread, nodes: NodeTable) -> Codes:
     """All nodes: each domain is judged once, then every node reads its domain's answer."""
     found: Codes | None = None
     for each in spread.constraints:
-        verdicts = (each.counts > each.most).astype(np.uint8) * np.uint8(SKEWED_CODE)
+        verdicts = np.multiply(each.counts > each.most, np.uint8(SKEWED_CODE))
         verdicts[-1] = MISSING_LABEL_CODE
         answers = verdicts.take(nodes.label(each.constraint.topology_key).ids)
         found = answers if found is None else np.where(found, found, answers)

@@ -53,6 +53,7 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
     def __init__(self, args: PodTopologySpreadArgs | None = None, handle: Handle | None = None) -> None:
         super().__init__(args or PodTopologySpreadArgs(), handle)
         self._system_defaults = self.args.defaulting_type == "System"
+        self._layouts = counting.Layouts()
         compiled = self.args.compiled()
         self._has_defaults = {hard: any(each.hard is hard for each in compiled) for hard in (True, False)}
 
@@ -87,7 +88,7 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
             return failed(f"obtaining pod's hard topology spread constraints: {error}")
         if not constraints:
             return SKIP
-        state[filtering.STATE] = filtering.count(pod, constraints, nodes)
+        state[filtering.STATE] = filtering.count(pod, constraints, nodes, self._layouts)
         return None
 
     def add_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
@@ -111,7 +112,8 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
             return failed(f"obtaining pod's soft topology spread constraints: {error}")
         if not constraints or not len(nodes):
             return SKIP
-        state[scoring.STATE] = scoring.prepare(pod, constraints, nodes, feasible, self._require_all(pod))
+        require_all = self._require_all(pod)
+        state[scoring.STATE] = scoring.prepare(pod, constraints, nodes, feasible, self._layouts, require_all)
         return None
 
     def score_node(self, state: CycleState, pod: Pod, node: NodeView) -> int:

@@ -15,11 +15,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bayplan.framework import MAX_SCORE, Key, LabelColumn, Mask, NodeTable, NodeView, Rows, Scores
+from bayplan.framework import MAX_SCORE, Key, Mask, NodeTable, NodeView, Rows, Scores
 from bayplan.objects.affinity import SpreadConstraint
 from bayplan.objects.node import HOSTNAME_LABEL
 from bayplan.objects.pod import Pod
 from bayplan.plugins.pod_topology_spread import counting
+from bayplan.plugins.pod_topology_spread.counting import Layouts, PerDomain
+
+# Adding a half and cutting off rounds as Go does, half away from zero, where Python and NumPy round to even.
+# It is exact for what is rounded here: 0, or at least the smallest weight, ln 3.
+HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,48 +58,55 @@ STATE: Key[SoftSpread] = Key("PreScorePodTopologySpread")
 
 
 def prepare(
-    pod: Pod, constraints: Sequence[SpreadConstraint], nodes: NodeTable, feasible: Rows, require_all: bool
+    pod: Pod,
+    constraints: Sequence[SpreadConstraint],
+    nodes: NodeTable,
+    feasible: Rows,
+    layouts: Layouts,
+    require_all: bool,
 ) -> SoftSpread:
     """Weights from the feasible nodes' domains, counts from all nodes."""
-    complete = counting.with_every_key(nodes, constraints) if require_all else None
+    asked = constraints if require_all else ()
+    complete = counting.with_every_key(nodes, asked)
     scored = feasible if complete is None else feasible[complete[feasible]]
-    weighed = tuple(_weigh(pod, each, nodes, scored, complete, require_all) for each in constraints)
-    return SoftSpread(weighed, tuple(constraints), require_all, complete)
+    weighed = []
+    for constraint in constraints:
+        if constraint.topology_key == HOSTNAME_LABEL:
+            weighed.append(WeighedConstraint(constraint, math.log(len(scored) + 2), None))
+            continue
+        pods = counting.pods_on_each(nodes, constraint, pod.namespace)
+        counts = layouts.of(nodes, constraint, pod, asked).sums(pods)
+        size = _domains_of(nodes, constraint, scored)
+        unnamed = None if require_all else nodes.label(constraint.topology_key).id_of.get("")
+        if unnamed is not None:
+            size -= _join_unnamed(nodes, constraint, pod, scored, unnamed, counts)
+        weight = math.log(size + 2)
+        points = counts.astype(np.float64) * weight + (constraint.max_skew - 1)
+        points[-1] = 0.0
+        weighed.append(WeighedConstraint(constraint, weight, points))
+    return SoftSpread(tuple(weighed), tuple(constraints), require_all, complete)
 
 
-def _weigh(
-    pod: Pod,
-    constraint: SpreadConstraint,
-    nodes: NodeTable,
-    scored: Rows,
-    complete: Mask | None,
-    require_all: bool,
-) -> WeighedConstraint:
-    if constraint.topology_key == HOSTNAME_LABEL:
-        return WeighedConstraint(constraint, math.log(len(scored) + 2), None)
-    column = nodes.label(constraint.topology_key)
-    # A node without the label is in the domain "", together with nodes that are labelled so.
-    unnamed = None if require_all else column.id_of.get("")
-    weight = math.log(_size(column, scored, unnamed) + 2)
-    mask = counting.included(constraint, pod, nodes, complete)
-    pods = counting.pods_on_each(nodes, constraint, pod.namespace)
-    if unnamed is not None:
-        # The last slot mixes nodes that are not included with those that lack the label: keep the latter.
-        pods = pods if mask is None else np.where(mask, pods, 0)
-        mask = None
-    counts = counting.per_domain(column, counting.domain_of(column, mask), pods)
-    if unnamed is not None:
-        counts[unnamed] += counts[-1]
-    points = counts.astype(np.float64) * weight + (constraint.max_skew - 1)
-    points[-1] = 0.0
-    return WeighedConstraint(constraint, weight, points)
+def _domains_of(nodes: NodeTable, constraint: SpreadConstraint, scored: Rows) -> int:
+    """How many domains the scored nodes are in; all nodes that lack the label are in one."""
+    ids = nodes.label(constraint.topology_key).ids
+    chosen = ids if len(scored) == len(ids) else ids.take(scored)
+    return int(np.count_nonzero(np.bincount(chosen + 1)))
 
 
-def _size(column: LabelColumn, scored: Rows, unnamed: int | None) -> int:
-    """How many domains the scored nodes are in."""
-    seen = np.bincount(column.ids.take(scored) + 1)
-    both = unnamed is not None and len(seen) > unnamed + 1 and seen[0] and seen[unnamed + 1]
-    return int(np.count_nonzero(seen)) - (1 if both else 0)
+def _join_unnamed(
+    nodes: NodeTable, constraint: SpreadConstraint, pod: Pod, scored: Rows, unnamed: int, counts: PerDomain
+) -> int:
+    """Nodes that lack a label are in one domain with those whose label is empty: join the two.
+
+    Gives how many domains fewer that makes.  It happens with the system defaults only, and only where somebody
+    wrote an empty zone.
+    """
+    ids = nodes.label(constraint.topology_key).ids
+    lacking = ids < 0
+    mask = counting.included(constraint, pod, nodes, lacking)
+    counts[unnamed] += counting.pods_on_each(nodes, constraint, pod.namespace)[mask].sum()
+    return int(lacking[scored].any() and (ids[scored] == unnamed).any())
 
 
 def score_node(spread: SoftSpread, pod: Pod, node: NodeView) -> int:
@@ -111,8 +123,7 @@ def score_node(spread: SoftSpread, pod: Pod, node: NodeView) -> int:
             total += each.worth(counting.pods_on(node, each.constraint, pod.namespace))
         else:
             total += float(each.points[node.label_id(key)])
-    whole = math.floor(total)
-    return whole + (total - whole >= 0.5)
+    return int(total + HALF)
 
 
 def score(spread: SoftSpread, pod: Pod, nodes: NodeTable) -> Scores:
@@ -127,13 +138,11 @@ def score(spread: SoftSpread, pod: Pod, nodes: NodeTable) -> Scores:
         points = pods * each.weight + (each.constraint.max_skew - 1)
         points[ids < 0] = 0.0
         total += points
-    # Half away from zero, as Go rounds; NumPy's own rounding goes to even.
-    whole = np.floor(total)
-    scores: Scores = whole.astype(np.int64)
-    scores += total - whole >= 0.5
-    complete = counting.with_every_key(nodes, spread.constraints) if spread.require_all else None
-    if complete is not None:
-        scores[~complete] = 0
+    scores: Scores = (total + HALF).astype(np.int64)
+    if spread.complete is not None:
+        complete = counting.with_every_key(nodes, spread.constraints)
+        if complete is not None:
+            scores[~complete] = 0
     return scores
 
 

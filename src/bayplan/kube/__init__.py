@@ -1,0 +1,1 @@
+"""Talking to the Kubernetes API: the only package that opens sockets."""

@@ -1,0 +1,183 @@
+"""
+NodeResourcesBalancedAllocation: prefer nodes that the pod makes more evenly used, not lopsided.
+
+A node is balanced if its resources are used to the same fraction; how far they differ is the standard
+deviation of those fractions.  The score compares the balance with the pod and without it: 75 means no
+change, 100 the greatest gain, 50 the greatest loss.  Pods that request nothing are not scored.
+
+Extension points: PreScore, Score.  Requeue: nothing, it never rejects a pod.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import field_validator
+
+from bayplan.framework import (
+    MAX_SCORE,
+    SKIP,
+    CycleState,
+    Depends,
+    Handle,
+    Mask,
+    NodeTable,
+    NodeView,
+    On,
+    PluginArgs,
+    PreScorePlugin,
+    Rows,
+    ScorePlugin,
+    Scores,
+    Verdict,
+)
+from bayplan.objects.pod import Pod
+from bayplan.objects.resources import CPU, MEMORY, is_scalar_name
+from bayplan.plugins.resource_columns import allocatable, requested
+
+Fractions: TypeAlias = "npt.NDArray[np.float64]"
+HALF = MAX_SCORE // 2
+
+
+class BalancedResource(PluginArgs):
+    """A resource that takes part; the weight exists for kube-scheduler's files and can only be 1."""
+
+    name: str
+    weight: int = 1
+
+    @field_validator("weight")
+    @classmethod
+    def _is_one(cls, weight: int) -> int:
+        if weight not in (0, 1):
+            raise ValueError(f"must be 1, not {weight}: balanced resources all count the same")
+        return 1
+
+
+DEFAULT_RESOURCES = (BalancedResource(name=CPU), BalancedResource(name=MEMORY))
+
+
+class NodeResourcesBalancedAllocationArgs(PluginArgs):
+    """What the profile may set under ``pluginConfig: NodeResourcesBalancedAllocation``."""
+
+    resources: tuple[BalancedResource, ...] = DEFAULT_RESOURCES
+
+    @field_validator("resources")
+    @classmethod
+    def _are_distinct(cls, resources: tuple[BalancedResource, ...]) -> tuple[BalancedResource, ...]:
+        names = [each.name for each in resources]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"{', '.join(twice)} is named more than once; name each resource once")
+        return resources or DEFAULT_RESOURCES
+
+
+class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
+    """See the module docstring."""
+
+    name = "NodeResourcesBalancedAllocation"
+    Args = NodeResourcesBalancedAllocationArgs
+    score_depends = Depends.ROW
+
+    def __init__(self, args: Any = None, handle: Handle | None = None) -> None:
+        super().__init__(args, handle)
+        settings = cast(NodeResourcesBalancedAllocationArgs, args or NodeResourcesBalancedAllocationArgs())
+        self.resources = tuple(each.name for each in settings.resources)
+
+    def requeue_on(self) -> tuple[On, ...]:
+        return ()
+
+    def signature(self, pod: Pod) -> Hashable:
+        return self._asked(pod)
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: NodeTable, feasible: Rows) -> Verdict:
+        return None if any(amount for _, amount in self._asked(pod)) else SKIP
+
+    # -- one node --
+
+    def score_node(self, state: CycleState, pod: Pod, node: NodeView) -> int:
+        before, after = [], []
+        for resource, amount in self._asked(pod):
+            total = allocatable(node, resource)
+            if total:
+                used = requested(node, resource)
+                before.append(min(used / total, 1.0))
+                after.append(min((used + amount) / total, 1.0))
+        return HALF + (HALF + _balance_one(after) - _balance_one(before)) // 2
+
+    # -- all nodes --
+
+    def score(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Scores:
+        before, after, there = [], [], []
+        for resource, amount in self._asked(pod):
+            total = allocatable(nodes, resource)
+            used = requested(nodes, resource)
+            is_there: Mask | bool = total > 0
+            if np.all(is_there):
+                is_there = True
+            else:
+                total = np.maximum(total, 1)
+            there.append(is_there)
+            before.append(np.minimum(used / total, 1.0))
+            after.append(np.minimum((used + amount) / total, 1.0))
+        gain = _balance(after, there, len(nodes)) - _balance(before, there, len(nodes))
+        scores: Scores = HALF + (HALF + gain) // 2
+        return scores
+
+    def _asked(self, pod: Pod) -> tuple[tuple[str, int], ...]:
+        """The resources that count for this pod: an extended one only if the pod asks for it."""
+        asked = pod.accounted
+        amounts = ((name, asked.get(name)) for name in self.resources)
+        return tuple((name, amount) for name, amount in amounts if amount or not is_scalar_name(name))
+
+
+def _balance_one(fractions: Sequence[float]) -> int:
+    """100 if all resources are used to the same fraction, less the more they differ."""
+    count = len(fractions)
+    deviation = 0.0
+    if count == 2:
+        deviation = abs((fractions[0] - fractions[1]) / 2)
+    elif count > 2:
+        mean = _added(fractions) / count
+        deviation = math.sqrt(_added([(each - mean) * (each - mean) for each in fractions]) / count)
+    return int((1 - deviation) * MAX_SCORE)
+
+
+def _added(numbers: Sequence[float]) -> float:
+    """Added one after the other.  ``sum`` corrects its rounding in newer Pythons, kube-scheduler does not."""
+    total = 0.0
+    for number in numbers:
+        total += number
+    return total
+
+
+def _balance(fractions: Sequence[Fractions], there: Sequence[Mask | bool], rows: int) -> Scores:
+    """The same for all nodes, each with the resources that are there."""
+    if len(fractions) < 2:
+        return np.full(rows, MAX_SCORE, np.int64)
+    if len(fractions) == 2 and all(is_there is True for is_there in there):
+        deviation = np.abs((fractions[0] - fractions[1]) / 2)
+    else:
+        deviation = _deviation(fractions, there)
+    return ((1 - deviation) * MAX_SCORE).astype(np.int64)
+
+
+def _deviation(fractions: Sequence[Fractions], there: Sequence[Mask | bool]) -> Fractions:
+    """Summed in the order of the resources, as the one-node form does, so that both round alike."""
+    count = np.zeros(len(fractions[0]), np.int64)
+    total = np.zeros_like(fractions[0])
+    difference = np.zeros_like(fractions[0])
+    for fraction, is_there in zip(fractions, there, strict=True):
+        count += is_there
+        total += np.where(is_there, fraction, 0.0)
+        # Where two resources are there this ends as the second less the first.
+        difference = np.where(is_there, fraction - difference, difference)
+    mean = total / np.maximum(count, 1)
+    squares = np.zeros_like(mean)
+    for fraction, is_there in zip(fractions, there, strict=True):
+        squares += np.where(is_there, (fraction - mean) * (fraction - mean), 0.0)
+    standard = np.sqrt(squares / np.maximum(count, 1))
+    return np.select([count == 2, count > 2], [np.abs(difference / 2), standard], 0.0)

@@ -1,0 +1,139 @@
+"""
+NodeResourcesFit: the node must have room for what the pod requests, and some fills are better than others.
+
+Room is counted in requests, not in use: CPU, memory, ephemeral storage, extended resources, huge pages and
+the number of pods.  ``filtering`` says what is short, ``scoring`` how good the fill would be; the strategy
+(spread out, pack, or a curve of one's own) comes from the args.
+
+Extension points: PreFilter, Filter, PreScore, Score.
+Requeue: a pod left its node or asks for less; a node was added that is large enough, or grew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, cast
+
+from bayplan.framework import (
+    Change,
+    Codes,
+    CycleState,
+    Depends,
+    FilterPlugin,
+    Handle,
+    Key,
+    NodeTable,
+    NodeView,
+    On,
+    PreFilterPlugin,
+    PreScorePlugin,
+    Rows,
+    ScorePlugin,
+    Scores,
+    Verdict,
+    Verdicts,
+)
+from bayplan.objects.node import Node
+from bayplan.objects.pod import Pod
+from bayplan.objects.requests import scoring_request
+from bayplan.objects.resources import is_scalar_name
+from bayplan.plugins.node_resources_fit import filtering
+from bayplan.plugins.node_resources_fit.args import NodeResourcesFitArgs
+from bayplan.plugins.node_resources_fit.filtering import Want
+from bayplan.plugins.node_resources_fit.scoring import Asked, strategy_of
+
+WANTED: Key[tuple[Want, ...]] = Key("NodeResourcesFit.wanted")
+ASKED: Key[tuple[Asked, ...]] = Key("NodeResourcesFit.asked")
+
+
+class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+    """See the module docstring."""
+
+    name = "NodeResourcesFit"
+    Args = NodeResourcesFitArgs
+    filter_depends = Depends.ROW
+    score_depends = Depends.ROW
+
+    def __init__(self, args: Any = None, handle: Handle | None = None) -> None:
+        super().__init__(args, handle)
+        settings = cast(NodeResourcesFitArgs, args or NodeResourcesFitArgs())
+        self.ignored = frozenset(settings.ignored_resources)
+        self.ignored_groups = frozenset(settings.ignored_resource_groups)
+        self.resources = settings.scoring_strategy.resources
+        self.strategy = strategy_of(settings.scoring_strategy)
+
+    def requeue_on(self) -> tuple[On, ...]:
+        return (
+            On("Pod", Change.DELETED | Change.POD_SCALE_DOWN, _made_room),
+            On("Node", Change.ADDED | Change.ALLOCATABLE, _has_room_now),
+        )
+
+    def signature(self, pod: Pod) -> Hashable:
+        return self._wanted(pod), self._asked(pod)
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdict:
+        state[WANTED] = self._wanted(pod)
+        return None
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: NodeTable, feasible: Rows) -> Verdict:
+        state[ASKED] = self._asked(pod)
+        return None
+
+    # -- one node --
+
+    def filter_node(self, state: CycleState, pod: Pod, node: NodeView) -> Verdict:
+        return filtering.shortages(node, state[WANTED])
+
+    def score_node(self, state: CycleState, pod: Pod, node: NodeView) -> int:
+        return self.strategy.score_node(node, state[ASKED])
+
+    # -- all nodes --
+
+    def filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Codes | Verdicts:
+        wanted = state[WANTED]
+        if len(wanted) > filtering.MAX_WANTS:
+            return super().filter(state, pod, nodes)
+        return filtering.judge(nodes, wanted)
+
+    def score(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Scores:
+        return self.strategy.score(nodes, state[ASKED])
+
+    # -- what is read of the pod --
+
+    def _wanted(self, pod: Pod) -> tuple[Want, ...]:
+        return filtering.wants(pod.requests, self.ignored, self.ignored_groups)
+
+    def _asked(self, pod: Pod) -> tuple[Asked, ...]:
+        """The resources of the args that count; an extended resource counts for pods that ask for it."""
+        amounts = ((each, scoring_request(pod, each.name)) for each in self.resources)
+        return tuple(
+            Asked(each.name, each.weight, amount)
+            for each, amount in amounts
+            if amount or not is_scalar_name(each.name)
+        )
+
+
+def _made_room(pod: Pod, old: Pod, new: Pod | None) -> bool:
+    """Another pod left its node, or a pod there (or the waiting one) asks for less than before."""
+    if new is None:
+        return bool(old.node_name or old.nominated_node_name)
+    if new.uid == pod.uid:
+        return True
+    if not new.node_name:
+        return False
+    before, after = old.accounted, new.accounted
+    return any(before.get(want.resource) > after.get(want.resource) for want in filtering.wants(pod.requests))
+
+
+def _has_room_now(pod: Pod, old: Node | None, new: Node) -> bool:
+    """The pod would fit if the node were empty; a node that was there before must have grown as well."""
+    wanted = filtering.wants(pod.requests)
+    room = new.allocatable
+    if room.pods < 1 or any(want.amount > room.get(want.resource) for want in wanted):
+        return False
+    if old is None:
+        return True
+    before = old.allocatable
+    return room.pods > before.pods or any(
+        room.get(want.resource) > before.get(want.resource) for want in wanted
+    )

@@ -1,0 +1,46 @@
+"""
+Which plugins a run has, and the profiles made of them.
+
+The simulator and ``app`` call ``registry`` once for the plugins (those of Bayplan, those of installed packages, those
+that ``--plugin`` names) and hand ``make_profiles`` to the engine, which gives each profile its handle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from bayplan.framework.config_model import SchedulerConfig
+from bayplan.framework.handle import Handle
+from bayplan.framework.profile import Profile, build_profiles
+from bayplan.framework.registry import Registry
+from bayplan.plugins import IN_TREE
+from bayplan.plugins.defaults import DEFAULT_PLUGINS
+
+MakeProfiles = Callable[[Callable[[str], Handle]], Mapping[str, Profile]]
+"""Given a handle for each scheduler name, the profiles by that name."""
+
+
+def registry(specs: Sequence[str] = (), discover: bool = True) -> tuple[Registry, tuple[str, ...]]:
+    """All plugins there are, and the names of those that ``specs`` (``module:Class``) brought."""
+    known = Registry(IN_TREE)
+    if discover:
+        known.discover()
+    return known, tuple(known.load_spec(spec).name for spec in specs)
+
+
+def make_profiles(
+    config: SchedulerConfig,
+    known: Registry,
+    extra: Iterable[str] = (),
+    warn: Callable[[str], None] = lambda warning: None,
+) -> MakeProfiles:
+    """What the engine calls to get its profiles; ``warn`` hears of settings that have no effect."""
+    names = tuple(extra)
+
+    def made(handle_for: Callable[[str], Handle]) -> Mapping[str, Profile]:
+        profiles, warnings = build_profiles(config, known, DEFAULT_PLUGINS, handle_for, names)
+        for warning in warnings:
+            warn(warning)
+        return profiles
+
+    return made

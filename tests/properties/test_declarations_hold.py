@@ -1,0 +1,181 @@
+"""
+What in-tree plugins declare is true: ``filter_depends``, ``score_depends`` and ``signature``.
+
+The engine keeps answers on the strength of these declarations, so a wrong one would be a wrong decision.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache as once
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+
+from bayplan.engine.cache import ClusterCache
+from bayplan.framework import (
+    UNSIGNED,
+    CycleState,
+    Depends,
+    FilterPlugin,
+    Plugin,
+    PreFilterPlugin,
+    PreFilterResult,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from bayplan.framework.status import as_status
+from bayplan.objects.meta import ObjectMeta
+from bayplan.objects.node import Node
+from bayplan.objects.pod import Pod
+from bayplan.plugins import IN_TREE
+from bayplan.testing import cluster, make
+from bayplan.testing.agreement import codes_as_statuses, random_cluster, random_node, random_pod
+from bayplan.testing.harness import rows_of
+
+JUDGES = [each for each in IN_TREE if issubclass(each, (FilterPlugin, ScorePlugin))]
+# Plugins that promise less (DOMAIN, ANYTHING) may look at everything, so there is nothing to check.
+FILTERS = [each for each in JUDGES if issubclass(each, FilterPlugin) and each.filter_depends <= Depends.NODES]
+SCORERS = [each for each in JUDGES if issubclass(each, ScorePlugin) and each.score_depends <= Depends.NODES]
+SEEDS = range(6)
+KEPT = "node-0"
+
+Answer = dict[str, Any]
+"""By node name: the filter's status or the raw score; under "" what PreFilter or PreScore said."""
+
+
+def filter_answer(plugin: FilterPlugin, pod: Pod, cache: ClusterCache) -> Answer:
+    state = CycleState()
+    said: Any = None
+    if isinstance(plugin, PreFilterPlugin):
+        said = plugin.pre_filter(state, pod, cache.nodes)
+        if not isinstance(said, PreFilterResult):
+            said = as_status(said)
+            if not said.is_success:
+                return {"": said}
+    statuses = codes_as_statuses(plugin, state, pod, cache.nodes)
+    return {"": said, **dict(zip(cache.nodes.names, statuses, strict=True))}
+
+
+def score_answer(plugin: ScorePlugin, pod: Pod, cache: ClusterCache) -> Answer:
+    state = CycleState()
+    if isinstance(plugin, PreFilterPlugin):
+        plugin.pre_filter(state, pod, cache.nodes)
+    if isinstance(plugin, PreScorePlugin):
+        said = as_status(plugin.pre_score(state, pod, cache.nodes, rows_of(cache)))
+        if not said.is_success:
+            return {"": said}
+    scores = plugin.score(state, pod, cache.nodes).tolist()
+    return {"": None, **dict(zip(cache.nodes.names, scores, strict=True))}
+
+
+@dataclass(frozen=True)
+class Worlds:
+    """Two clusters that share one node and the pods on it, and differ elsewhere; and pods to ask about."""
+
+    one: ClusterCache
+    other: ClusterCache
+    pods: list[Pod]
+
+
+@once
+def worlds(seed: int, *, same_nodes: bool) -> Worlds:
+    rng = Random(seed)
+    node = random_node(rng, KEPT)
+    here = [random_pod(rng, f"here-{number}", on=KEPT) for number in range(3)]
+    elsewhere = _elsewhere(rng)
+    others = elsewhere if same_nodes else _elsewhere(rng)
+    return Worlds(
+        one=cluster([node, *elsewhere], [*here, *_placed(rng, elsewhere)]),
+        other=cluster([*others, node], [*_placed(rng, others), *here]),
+        pods=[random_pod(rng, f"pod-{number}") for number in range(25)],
+    )
+
+
+def _elsewhere(rng: Random) -> list[Node]:
+    return [random_node(rng, f"node-{number}") for number in range(1, rng.randrange(4, 12))]
+
+
+def _placed(rng: Random, nodes: list[Node]) -> list[Pod]:
+    return [random_pod(rng, f"placed-{number}", on=rng.choice(nodes).name) for number in range(15)]
+
+
+def of_kept(answer: Answer) -> tuple[Any, Any]:
+    return answer[""], answer.get(KEPT)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("plugin", FILTERS, ids=lambda plugin: plugin.name)
+def test_filters_read_no_more_than_they_declare(plugin: type[FilterPlugin], seed: int) -> None:
+    both = worlds(seed, same_nodes=plugin.filter_depends is Depends.NODES)
+    one, other = make(plugin, both.one), make(plugin, both.other)
+    for pod in both.pods:
+        assert of_kept(filter_answer(one, pod, both.one)) == of_kept(filter_answer(other, pod, both.other))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("plugin", SCORERS, ids=lambda plugin: plugin.name)
+def test_scorers_read_no_more_than_they_declare(plugin: type[ScorePlugin], seed: int) -> None:
+    both = worlds(seed, same_nodes=plugin.score_depends is Depends.NODES)
+    one, other = make(plugin, both.one), make(plugin, both.other)
+    for pod in both.pods:
+        assert of_kept(score_answer(one, pod, both.one)) == of_kept(score_answer(other, pod, both.other))
+
+
+def answers(plugin: Plugin, pod: Pod, cache: ClusterCache) -> list[Answer]:
+    found: list[Answer] = []
+    if isinstance(plugin, FilterPlugin):
+        found.append(filter_answer(plugin, pod, cache))
+    if isinstance(plugin, ScorePlugin):
+        found.append(score_answer(plugin, pod, cache))
+    return found
+
+
+def twin(pod: Pod) -> Pod:
+    """The same pod in all that scheduling reads, under another name."""
+    meta = pod.metadata
+    other = ObjectMeta(
+        name=f"{meta.name}-twin",
+        namespace=meta.namespace,
+        uid=f"{meta.uid}-twin",
+        labels=meta.labels,
+        annotations={"note": "twin"},
+        owner_references=meta.owner_references,
+        creation_timestamp="2026-01-01T00:00:00Z",
+    )
+    spec = msgspec.structs.replace(pod.spec, priority=7, restart_policy="Never")
+    return pod.evolve(metadata=other, spec=spec)
+
+
+@once
+def many_pods() -> list[Pod]:
+    """Plain pods, which often have a signature in common, and pods with many traits; each with its twin."""
+    rng = Random(5)
+    plain = [random_pod(rng, f"plain-{number}", traits=0.12) for number in range(60)]
+    rich = [random_pod(rng, f"rich-{number}") for number in range(20)]
+    return [each for pod in (*plain, *rich) for each in (pod, twin(pod))]
+
+
+@pytest.mark.parametrize("plugin", JUDGES, ids=lambda plugin: plugin.name)
+def test_pods_with_equal_signatures_get_equal_answers(plugin: type[Plugin]) -> None:
+    cache = random_cluster(Random(7))
+    made = make(plugin, cache)
+    by_signature: dict[Any, list[Pod]] = defaultdict(list)
+    for pod in many_pods():
+        signature = made.signature(pod)
+        if signature is not UNSIGNED:
+            by_signature[signature].append(pod)
+    for first, *alike in by_signature.values():
+        expected = answers(made, first, cache)
+        for pod in alike:
+            assert answers(made, pod, cache) == expected, f"{pod.key} and {first.key} have one signature"
+
+
+@pytest.mark.parametrize("plugin", JUDGES, ids=lambda plugin: plugin.name)
+def test_signatures_can_be_keys_and_leave_out_names(plugin: type[Plugin]) -> None:
+    made = make(plugin)
+    for pod, other in zip(many_pods()[::2], many_pods()[1::2], strict=True):
+        assert {made.signature(pod): pod.key}.keys() == {made.signature(other): other.key}.keys()
