@@ -45,7 +45,10 @@ def test_several_input_errors_are_one_line_each_and_caught_as_one() -> None:
             errors.PluginError("Fit", "filter", "shop/web", KeyError("cpu")),
             "plugin Fit failed in filter for pod shop/web: KeyError: 'cpu'",
         ),
-        (errors.PluginError("Fit", "score", "shop/web", "not found"), "plugin Fit failed in score for pod shop/web: not found"),
+        (
+            errors.PluginError("Fit", "score", "shop/web", "not found"),
+            "plugin Fit failed in score for pod shop/web: not found",
+        ),
         (errors.StateError("assumed twice"), "assumed twice"),
         (errors.StateError("assumed twice", ["added", "assumed"]), "assumed twice (so far: added -> assumed)"),
         (

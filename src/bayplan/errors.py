@@ -134,9 +134,7 @@ class StateError(BayplanError):
 class ApiError(BayplanError):
     """The API server answered with an error status."""
 
-    def __init__(
-        self, status: int, message: str, *, reason: str = "", method: str = "", path: str = ""
-    ) -> None:
+    def __init__(self, status: int, message: str, *, reason: str = "", method: str = "", path: str = "") -> None:
         self.status = status
         self.message = message
         self.reason = reason

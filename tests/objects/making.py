@@ -41,7 +41,7 @@ def make(struct: type[T], **raw: Any) -> T:
     return cast(T, kinds.convert({"metadata": {"name": "x"}, **raw}, struct))
 
 
-def container(name: str = "c", *, restart: str | None = None, limits: Any = None, **requests: Any) -> dict[str, Any]:
+def container(name: str = "c", /, *, restart: Any = None, limits: Any = None, **requests: Any) -> dict[str, Any]:
     """A container with requests; ``cpu="1"`` and friends."""
     made: dict[str, Any] = {"name": name, "resources": {"requests": requests}}
     if limits is not None:

@@ -42,7 +42,9 @@ def test_lists_are_opened(tmp_path: Path) -> None:
 
 
 def test_items_of_a_typed_list_take_its_type(tmp_path: Path) -> None:
-    path = write(tmp_path, "a.json", json.dumps({"kind": "PodList", "apiVersion": "v1", "items": [{"metadata": {"name": "a"}}]}))
+    path = write(
+        tmp_path, "a.json", json.dumps({"kind": "PodList", "apiVersion": "v1", "items": [{"metadata": {"name": "a"}}]})
+    )
     found = manifests.read([path])
     assert (found[0].kind, found[0].api_version, found[0].line) == ("Pod", "v1", 0)
 
@@ -102,7 +104,10 @@ def test_byte_order_mark_is_not_part_of_the_text(tmp_path: Path) -> None:
         (b"hello\n", '{path}:1: expected an object, found "hello"; begin with apiVersion, kind and metadata'),
         (b"a: 1\nb: \xff\n", "{path}:2: this is not UTF-8 text; save the file as UTF-8"),
         (b"kind: List\nitems: 3\n", '{path}:1: items must be a list; begin each object with "- "'),
-        (b"kind: List\nitems:\n- 3\n", '{path}:3: expected an object, found "3"; begin with apiVersion, kind and metadata'),
+        (
+            b"kind: List\nitems:\n- 3\n",
+            '{path}:3: expected an object, found "3"; begin with apiVersion, kind and metadata',
+        ),
     ],
 )
 def test_files_that_hold_something_else(tmp_path: Path, content: bytes, line: str) -> None:
@@ -135,7 +140,11 @@ def test_missing_files_empty_folders_and_web_addresses_are_all_named(tmp_path: P
         (POD % "a", POD % "'a', namespace: other", False),
         (POD % "a", POD % "b", False),
         (POD % "a", "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n", False),
-        ("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n", "apiVersion: apps/v1beta1\nkind: Deployment\nmetadata: {name: a}\n", True),
+        (
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n",
+            "apiVersion: apps/v1beta1\nkind: Deployment\nmetadata: {name: a}\n",
+            True,
+        ),
     ],
 )
 def test_the_same_object_twice_is_an_error_that_names_both_places(

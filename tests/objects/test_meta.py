@@ -24,7 +24,9 @@ def test_wire_times_become_epoch_seconds(text: str | None, seconds: float | None
     assert parse_time(text) == seconds
 
 
-@pytest.mark.parametrize("text", ["yesterday", "2026-01-31", "2026-01-31T10:00:00", "2026-13-01T00:00:00Z", "1769853600"])
+@pytest.mark.parametrize(
+    "text", ["yesterday", "2026-01-31", "2026-01-31T10:00:00", "2026-13-01T00:00:00Z", "1769853600"]
+)
 def test_other_times_are_refused_with_an_example(text: str) -> None:
     with pytest.raises(ValueError, match="write it like 2026-01-31T10:00:00Z"):
         parse_time(text)

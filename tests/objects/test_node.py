@@ -12,7 +12,7 @@ from tests.objects.making import make_node
 def test_an_empty_node_has_sensible_answers() -> None:
     node = Node()
     assert (node.name, node.zone, node.region) == ("", "", "")
-    assert node.taints == node.images == node.conditions == node.declared_features == ()
+    assert not any((node.taints, node.images, node.conditions, node.declared_features))
     assert not node.unschedulable
     assert node.allocatable == Resources()
     assert dict(node.allocatable_map) == {}

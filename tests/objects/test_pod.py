@@ -19,9 +19,9 @@ def test_an_empty_pod_has_sensible_answers() -> None:
     assert pod.preemption_policy == "PreemptLowerPriority"
     assert pod.start_time is None
     assert pod.controller is None
-    assert not (pod.is_terminating or pod.is_terminal or pod.is_daemonset)
-    assert pod.tolerations == pod.gates == pod.volumes == pod.host_ports == pod.images == ()
-    assert pod.spread_constraints == pod.required_affinity_terms == pod.preferred_affinity_terms == ()
+    assert [pod.is_terminating, pod.is_terminal, pod.is_daemonset] == [False] * 3
+    assert not any((pod.tolerations, pod.gates, pod.volumes, pod.host_ports, pod.images, pod.claim_names))
+    assert not any((pod.spread_constraints, pod.required_affinity_terms, pod.preferred_affinity_terms))
     assert pod.required_node_affinity is None
     assert pod.requests.is_zero
     assert dict(pod.labels) == {}

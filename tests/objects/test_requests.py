@@ -36,9 +36,17 @@ def test_pod_level_requests_replace_the_sum_and_overhead_comes_on_top() -> None:
     ("name", "spec", "expected"),
     [
         ("no containers", {}, {}),
-        ("a sum", {"containers": [container(cpu="1", memory="1Mi"), container(cpu="500m")]}, {"cpu": 1500, "memory": MI}),
+        (
+            "a sum",
+            {"containers": [container(cpu="1", memory="1Mi"), container(cpu="500m")]},
+            {"cpu": 1500, "memory": MI},
+        ),
         ("init is a peak", {"containers": [container(cpu="1")], "initContainers": [container(cpu="2")]}, {"cpu": 2000}),
-        ("init below the sum", {"containers": [container(cpu="3")], "initContainers": [container(cpu="2")]}, {"cpu": 3000}),
+        (
+            "init below the sum",
+            {"containers": [container(cpu="3")], "initContainers": [container(cpu="2")]},
+            {"cpu": 3000},
+        ),
         (
             "init brings its own resource",
             {"containers": [container(cpu="1")], "initContainers": [container(memory="5")]},
@@ -59,7 +67,11 @@ def test_pod_level_requests_replace_the_sum_and_overhead_comes_on_top() -> None:
             {"containers": [container(memory="100m"), container(memory="100m")]},
             {"memory": 1},
         ),
-        ("each is first rounded to a milli", {"containers": [container(cpu="100u"), container(cpu="100u")]}, {"cpu": 2}),
+        (
+            "each is first rounded to a milli",
+            {"containers": [container(cpu="100u"), container(cpu="100u")]},
+            {"cpu": 2},
+        ),
         (
             "pod level covers cpu, memory and huge pages only",
             {
@@ -100,7 +112,10 @@ def test_a_bad_quantity_names_the_container() -> None:
         ),
         (
             "a sidecar adds its default",
-            {"containers": [container(cpu="1", memory="1")], "initContainers": [container(restart="Always", memory="1")]},
+            {
+                "containers": [container(cpu="1", memory="1")],
+                "initContainers": [container(restart="Always", memory="1")],
+            },
             (1100, 2),
         ),
         (
@@ -180,9 +195,7 @@ def test_only_sidecars_among_init_containers_resize() -> None:
     assert make_pod({"initContainers": spec["initContainers"][:1]}, status=reports).accounted.cpu_milli == 1000
 
 
-@pytest.mark.parametrize(
-    ("conditions", "cpu"), [([], 4250), (DEFERRED, 4250), (INFEASIBLE, 3250)]
-)
+@pytest.mark.parametrize(("conditions", "cpu"), [([], 4250), (DEFERRED, 4250), (INFEASIBLE, 3250)])
 def test_pod_level_requests_resize_as_well(conditions: list[dict[str, str]], cpu: int) -> None:
     pod = make_pod(
         {**REFERENCE, "resources": {"requests": {"cpu": "4"}}},

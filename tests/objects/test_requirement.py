@@ -73,7 +73,16 @@ def test_values_are_put_in_order_so_that_equal_conditions_are_equal() -> None:
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("12", 12), ("-3", -3), ("+3", 3), ("9223372036854775807", 2**63 - 1), ("9223372036854775808", None), ("1.5", None), ("", None), ("１", None)],
+    [
+        ("12", 12),
+        ("-3", -3),
+        ("+3", 3),
+        ("9223372036854775807", 2**63 - 1),
+        ("9223372036854775808", None),
+        ("1.5", None),
+        ("", None),
+        ("１", None),
+    ],
 )
 def test_only_64_bit_whole_numbers_count_as_numbers(text: str, number: int | None) -> None:
     assert parse_int64(text) == number

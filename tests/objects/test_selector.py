@@ -93,7 +93,9 @@ def test_text_of_selectors() -> None:
 
 
 @given(LABELS, LABELS)
-def test_a_map_selector_matches_exactly_the_labels_that_contain_it(wanted: dict[str, str], given: dict[str, str]) -> None:
+def test_a_map_selector_matches_exactly_the_labels_that_contain_it(
+    wanted: dict[str, str], given: dict[str, str]
+) -> None:
     assert label_selector_from_map(wanted).matches(given) == (wanted.items() <= given.items())
 
 

@@ -34,7 +34,12 @@ def test_a_volume_knows_its_size_and_who_can_reach_it() -> None:
 
 @pytest.mark.parametrize(
     ("name", "annotations", "bound"),
-    [("", {}, False), ("pv", {}, False), ("", {volume.BIND_COMPLETED: "yes"}, False), ("pv", {volume.BIND_COMPLETED: "yes"}, True)],
+    [
+        ("", {}, False),
+        ("pv", {}, False),
+        ("", {volume.BIND_COMPLETED: "yes"}, False),
+        ("pv", {volume.BIND_COMPLETED: "yes"}, True),
+    ],
 )
 def test_a_claim_is_bound_when_it_names_a_volume_and_binding_is_complete(
     name: str, annotations: dict[str, str], bound: bool

@@ -40,7 +40,9 @@ def _compare_feasible(case: Case, nodes: dict[str, Any]) -> list[str]:
     if case.result.feasible is None:
         return []
     theirs, ours = set(case.result.feasible), {name for name, one in nodes.items() if one.get("feasible")}
-    differences = [f"{name}: feasible for kube-scheduler, for bayplan {_why(nodes.get(name))}" for name in theirs - ours]
+    differences = [
+        f"{name}: feasible for kube-scheduler, for bayplan {_why(nodes.get(name))}" for name in theirs - ours
+    ]
     differences += [f"{name}: feasible for bayplan, not for kube-scheduler" for name in ours - theirs]
     return sorted(differences)
 

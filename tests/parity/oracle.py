@@ -46,10 +46,10 @@ class Oracle:
     def __init__(self, plane: ControlPlane) -> None:
         self._plane = plane
         self._api = plane.api()
+        reset(self._api)
 
     def record(self, cluster: Cluster) -> list[Case]:
         """Judge every pending pod of the cluster; afterwards the API server is empty again."""
-        reset(self._api)
         try:
             self._set_up(cluster)
             still = [clean(one) for kind in STILL_KINDS for one in self._api.list(kind)]
@@ -87,7 +87,7 @@ class Session:
         self._log = log
         self._still = still
         self._cluster = cluster
-        self._rng = Random(f"oracle-{cluster.seed}")
+        self._rng = Random(f"oracle-{cluster.name}")
         self._has_waiting_preemptor = False
         self._count = 0
         self._running = 0
@@ -123,7 +123,7 @@ class Session:
             return None
         self._count += 1
         return Case(
-            name=f"{self._cluster.seed:04}-{self._count:02}-{name}",
+            name=f"{self._cluster.name}-{self._count:02}-{name}",
             style=self._cluster.style,
             namespace=namespace,
             pod=name,

@@ -87,10 +87,11 @@ def worlds(seed: int, *, same_nodes: bool) -> Worlds:
     node = random_node(rng, KEPT)
     here = [random_pod(rng, f"here-{number}", on=KEPT) for number in range(3)]
     elsewhere = _elsewhere(rng)
-    others = elsewhere if same_nodes else _elsewhere(rng)
+    # The order in which nodes came is part of "all nodes": the first to report an image says how large it is.
+    others = [node, *elsewhere] if same_nodes else [*_elsewhere(rng), node]
     return Worlds(
         one=cluster([node, *elsewhere], [*here, *_placed(rng, elsewhere)]),
-        other=cluster([*others, node], [*_placed(rng, others), *here]),
+        other=cluster(others, [*_placed(rng, [each for each in others if each is not node]), *here]),
         pods=[random_pod(rng, f"pod-{number}") for number in range(25)],
     )
 

@@ -71,7 +71,9 @@ class Api:
         self._session.headers["Authorization"] = f"Bearer {token}"
         self._session.mount("https://", HTTPAdapter(pool_maxsize=16))
 
-    def call(self, method: str, path: str, body: Any = None, content_type: str = "application/json", **query: str) -> Any:
+    def call(
+        self, method: str, path: str, body: Any = None, content_type: str = "application/json", **query: str
+    ) -> Any:
         """One request; the decoded answer, or ApiError."""
         answer = self._session.request(
             method, self.server + path, json=body, params=query, headers={"Content-Type": content_type}, timeout=30

@@ -112,7 +112,7 @@ class ControlPlane:
         } | (config or {})
         path = self.folder / f"kube-scheduler-{number}.yaml"
         path.write_text(yaml.safe_dump(document))
-        command = [
+        command: list[str | Path] = [
             self._binaries.path("kube-scheduler"),
             f"--config={path}",
             "--secure-port=0",
@@ -125,7 +125,7 @@ class ControlPlane:
     def start_controller_manager(self, controllers: str = "*", *flags: str) -> Server:
         """kube-controller-manager with all controllers that run by default, or the ones named."""
         number = self._next_number()
-        command = [
+        command: list[str | Path] = [
             self._binaries.path("kube-controller-manager"),
             f"--kubeconfig={self.kubeconfig('controller-manager')}",
             f"--controllers={controllers}",

@@ -16,7 +16,7 @@ from bayplan.engine.events import BindFailed, Bound
 from bayplan.engine.intents import Bind
 from bayplan.engine.running import Calls, log
 from bayplan.engine.waiting import WaitingPods
-from bayplan.errors import BayplanError, PluginError
+from bayplan.errors import PluginError
 from bayplan.framework.plugin import BindPlugin, Plugin, PostBindPlugin, PreBindPlugin
 from bayplan.framework.ports import ClusterWriter
 from bayplan.framework.profile import Profile
@@ -56,8 +56,11 @@ class BindingCycle:
         if status.is_success and held is not None:
             status = await held.wait()
             self._waiting.remove(uid)
+            if status.is_rejected:
+                return self._failed(status, waited=True)
             if not status.is_success:
-                return self._failed(status, waited=status.is_rejected)
+                text = f"waiting on permit for pod: {status.message}"
+                return self._failed(Status(Code.ERROR, (text,), status.plugin))
         self._permitted(uid)
         if status.is_success:
             status = await self._pre_bind(working)
@@ -87,16 +90,18 @@ class BindingCycle:
             elif status.is_success:
                 working.append(plugin)
             else:
-                text = f'running PreBindPreFlight "{plugin.name}": {status.message}'
+                text = f'running PreBindPreFlight "{plugin.name}": {self._calls.complaint(status)}'
                 return Status(Code.ERROR, (text,), plugin.name), []
         return Status(), working
 
     async def _announce(self) -> None:
         """Tell others where the pod is about to go, since work or waiting lies before the bind."""
+        if self._decision.pod.nominated_node_name == self._decision.node:
+            return
         try:
             patch = {"nominatedNodeName": self._decision.node}
             await self._writer.patch_pod_status(self._decision.pod, patch)
-        except BayplanError as error:
+        except Exception as error:  # whatever the edge raises, the pod can be bound all the same
             log.warning("nominated node not written", pod=self._decision.pod.key, error=str(error))
 
     async def _pre_bind(self, working: list[PreBindPlugin]) -> Status:
@@ -132,7 +137,8 @@ class BindingCycle:
         status = await self._ask(plugin, "PreBind", plugin.pre_bind, PRE_BIND_DEADLINE_S)
         if status.is_success or status.is_rejected:
             return status
-        return Status(Code.ERROR, (f'running PreBind plugin "{plugin.name}": {status.message}',), plugin.name)
+        text = f'running PreBind plugin "{plugin.name}": {self._calls.complaint(status)}'
+        return Status(Code.ERROR, (text,), plugin.name, status.error)
 
     # -- Bind and after --
 
@@ -145,7 +151,8 @@ class BindingCycle:
                 continue
             if status.is_success or status.is_rejected:
                 return status
-            return Status(Code.ERROR, (f'running Bind plugin "{plugin.name}": {status.message}',), plugin.name)
+            text = f'running Bind plugin "{plugin.name}": {self._calls.complaint(status)}'
+            return Status(Code.ERROR, (text,), plugin.name, status.error)
         return Status(Code.ERROR, ("no bind plugin took the pod",))
 
     def _post_bind(self) -> None:
@@ -163,14 +170,22 @@ class BindingCycle:
 
     async def _ask(self, plugin: Plugin, point: str, call: Callable[..., Any], deadline_s: float) -> Status:
         """Call a plugin that may be a coroutine; its errors and its silence become error statuses."""
+        deadline = asyncio.timeout(deadline_s)
         try:
             answer = self._calls.run(plugin, point, call, *self._args)
             if inspect.isawaitable(answer):
-                answer = await asyncio.wait_for(answer, deadline_s)
+                async with deadline:
+                    answer = await answer
             return self._calls.status(plugin, point, answer)
-        except TimeoutError:
-            return failed(f"no answer within {deadline_s:g} s").by(plugin.name)
         except PluginError as error:
             return failed(error).by(plugin.name)
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            # Nobody cancelled this cycle: something the plugin waited for was cancelled.
+            return failed(PluginError(plugin.name, point, self._decision.pod.key, error)).by(plugin.name)
         except Exception as error:
+            if deadline.expired():
+                return failed(f"no answer within {deadline_s:g} s").by(plugin.name)
             return failed(PluginError(plugin.name, point, self._decision.pod.key, error)).by(plugin.name)

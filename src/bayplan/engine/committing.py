@@ -13,11 +13,11 @@ from bayplan.engine.cache import ClusterCache
 from bayplan.engine.filtering import error_status
 from bayplan.engine.running import Calls, log
 from bayplan.engine.waiting import WaitingPod, WaitingPods
-from bayplan.errors import PluginError
+from bayplan.errors import PluginError, StateError
 from bayplan.framework.decision import Decision
 from bayplan.framework.plugin import PermitPlugin, Plugin, ReservePlugin, Wait
 from bayplan.framework.profile import Profile
-from bayplan.framework.status import Code, Status
+from bayplan.framework.status import Code, Status, failed
 
 
 def commit(
@@ -25,8 +25,10 @@ def commit(
 ) -> Status:
     """Take the node for the pod.  On a no, everything is undone and the status says who said it."""
     assert decision.node is not None
-    assumed = decision.pod.assigned_to(decision.node)
-    cache.assume(assumed)
+    try:
+        cache.assume(decision.pod.assigned_to(decision.node))
+    except StateError as error:
+        return failed(error)
     try:
         status = _reserve(decision, profile)
         if status.is_success:
@@ -95,6 +97,5 @@ def _refused(status: Status, plugin: Plugin, point: str) -> Status:
     """A no stays a no; any other answer than yes becomes an error that names plugin and point."""
     if status.is_success or status.is_rejected:
         return status
-    return Status(Code.ERROR, (f'running {point} plugin "{plugin.name}": {status.message}',), plugin.name)
-
-
+    text = f'running {point} plugin "{plugin.name}": {Calls.complaint(status)}'
+    return Status(Code.ERROR, (text,), plugin.name, status.error)

@@ -124,6 +124,10 @@ class Informed:
     def _pending_changed(self, old: Pod, new: Pod) -> None:
         if new.scheduler_name not in self._ours:
             return
+        version = new.metadata.resource_version
+        if version and version == old.metadata.resource_version:
+            # A resync tells of the same object again; taken for news it would be scheduled twice.
+            return
         self._pending[new.key] = new
         if self._cache.is_assumed(new.uid):
             if new.is_terminating and not old.is_terminating:
@@ -131,16 +135,17 @@ class Informed:
             return
         self._queue.update(old, new)
         if old.nominated_node_name and old.nominated_node_name != new.nominated_node_name:
-            self._freed_nomination(new)
+            self._freed_nomination(old)
 
     def _pod_deleted(self, pod: Pod) -> None:
-        if pod.node_name:
-            self._cache.remove_pod(pod)
-            self._queue.move(ASSIGNED_POD_DELETE, pod, None)
-            return
         self.forget_pending(pod)
         self._queue.delete(pod)
-        if self._cache.is_assumed(pod.uid):
+        if pod.node_name:
+            if pod.is_terminal and self._cache.pod(pod.uid) is None:
+                return  # its end was told when it ended
+            self._cache.remove_pod(pod)
+            self._queue.move(ASSIGNED_POD_DELETE, pod, None)
+        elif self._cache.is_assumed(pod.uid):
             self._release(pod)
         elif pod.nominated_node_name:
             self._freed_nomination(pod)

@@ -138,7 +138,7 @@ class Scheduler:
 
     def _act(self, queued: QueuedPod, decision: Decision, profile: Profile) -> list[Intent]:
         if decision.node is None:
-            if decision.victims:
+            if decision.victims and decision.preemption_node:
                 self._preempting.add(decision.pod.uid)
             return self._failures.undecided(queued, decision)
         status = committing.commit(decision, profile, self.cache, self.waiting, self.clock)
@@ -159,12 +159,13 @@ class Scheduler:
         decision = event.decision
         profile = self.profiles[decision.profile_name]
         committing.undo(decision, profile, self.cache, self.waiting)
-        pod = decision.pod
+        assert decision.node is not None
+        gone = decision.pod.assigned_to(decision.node)
         if event.status.is_rejected:
             intents = self._failures.unbound(event)
-            self.queue.move(ASSIGNED_POD_DELETE, pod, None, only=lambda other: other.uid != pod.uid)
+            self.queue.move(ASSIGNED_POD_DELETE, gone, None, only=lambda other: other.uid != gone.uid)
             return intents
-        self.queue.move(ASSIGNED_POD_DELETE, pod, None)
+        self.queue.move(ASSIGNED_POD_DELETE, gone, None)
         return self._failures.unbound(event)
 
     def _preempted(self, event: PreemptionDone) -> None:

@@ -18,7 +18,7 @@ from bayplan.engine.running import Calls
 from bayplan.errors import PluginError
 from bayplan.framework.decision import Decision
 from bayplan.framework.diagnosis import Diagnosis
-from bayplan.framework.plugin import PostFilterPlugin, PostFilterResult
+from bayplan.framework.plugin import Nomination, PostFilterPlugin, PostFilterResult
 from bayplan.framework.ports import MetricSink
 from bayplan.framework.profile import Profile
 from bayplan.framework.snapshot import Rows, Snapshot
@@ -110,7 +110,7 @@ def _search(
     feasible = search.run(few)
     if settings.percentage < 100 and settings.order is not None:
         total = len(few) if few is not None else len(diagnosis.nodes)
-        enough = filtering.how_many(total, settings.percentage)
+        enough = filtering.how_many(total, settings.percentage) if filters.profile.extension("score") else 1
         feasible, settings.start = filtering.stop_early(diagnosis, settings.order(), settings.start, enough)
     return feasible
 
@@ -131,26 +131,37 @@ def _choose(decision: Decision, calls: Calls, profile: Profile, settings: Settin
 
 
 def _post_filter(decision: Decision, calls: Calls, profile: Profile, diagnosis: Diagnosis) -> None:
-    """Ask PostFilter plugins in turn for help; the first success or final no ends it."""
+    """Ask PostFilter plugins in turn for help; the first success, final no or error ends it."""
+    plugins = profile.extension("post_filter")
+    if not plugins:
+        # Nobody can make room, so there is no node to wait for.
+        decision.nomination = Nomination("")
     reasons: list[str] = []
-    for plugin in profile.extension("post_filter"):
-        assert isinstance(plugin, PostFilterPlugin)
-        try:
-            answer = calls.run(plugin, "PostFilter", plugin.post_filter, decision.state, decision.pod, diagnosis)
-            result = answer if isinstance(answer, PostFilterResult) else PostFilterResult(
-                status=calls.status(plugin, "PostFilter", answer)
-            )
-        except PluginError as error:
-            result = PostFilterResult(status=Status(Code.ERROR, (str(error),), plugin.name, error))
-        if result.nomination is not None:
-            decision.nomination = result.nomination
-        if result.status.is_success:
-            decision.victims = result.victims
+    for plugin in plugins:
+        result = _asked_for_help(decision, calls, plugin, diagnosis)
+        status = result.status
+        if status.is_success:
+            decision.nomination, decision.victims = result.nomination, result.victims
             decision.preemption_node = result.nomination.node_name if result.nomination else None
             return
-        if result.status.is_rejected and result.status.code is not Code.UNRESOLVABLE:
-            reasons.extend(result.status.reasons)
-            continue
-        diagnosis.post_filter_message = result.status.message
-        return
+        if not status.is_rejected or status.code is Code.UNRESOLVABLE:
+            decision.nomination = result.nomination if status.is_rejected else None
+            diagnosis.post_filter_message = calls.complaint(status)
+            return
+        if result.nomination is not None:
+            decision.nomination = result.nomination
+        reasons.extend(status.reasons)
     diagnosis.post_filter_message = ", ".join(reasons)
+
+
+def _asked_for_help(
+    decision: Decision, calls: Calls, plugin: PostFilterPlugin, diagnosis: Diagnosis
+) -> PostFilterResult:
+    """One plugin's answer; what it raises is an answer too, since the pod is unschedulable all the same."""
+    try:
+        answer = calls.run(plugin, "PostFilter", plugin.post_filter, decision.state, decision.pod, diagnosis)
+        if isinstance(answer, PostFilterResult):
+            return answer
+        return PostFilterResult(status=calls.status(plugin, "PostFilter", answer))
+    except PluginError as error:
+        return PostFilterResult(status=Status(Code.ERROR, (str(error),), plugin.name, error))

@@ -53,13 +53,15 @@ class WaitingPod:
     async def wait(self) -> Status:
         """Until it is decided."""
         while self._outcome is None:
-            plugin, (at, seconds) = min(self._deadlines.items(), key=lambda item: item[1][0])
+            plugin = min(self._pending, key=lambda name: (self._deadlines[name], name))
+            at, seconds = self._deadlines[plugin]
             self._wake = asyncio.Event()
             try:
                 await asyncio.wait_for(self._wake.wait(), max(0.0, at - self._clock.now()))
             except TimeoutError:
-                text = f"rejected due to timeout after waiting {format_duration(seconds)} at plugin {plugin}"
-                self.reject(plugin, text)
+                if plugin in self._pending:
+                    waited = format_duration(seconds)
+                    self.reject(plugin, f"rejected due to timeout after waiting {waited} at plugin {plugin}")
         return self._outcome
 
     def _settle(self, outcome: Status) -> None:

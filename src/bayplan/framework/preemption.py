@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from bayplan.errors import PluginError
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.handle import FilterRunner
 from bayplan.framework.snapshot import NodeView
@@ -52,14 +53,20 @@ class DryRun:
 
     def victims_on(self, node: NodeView) -> Candidate | Status:
         """The fewest, least important pods that must leave this node; or why even all would not help."""
-        pod = self._pod
-        lower = [other for other in node.pods if other.priority < pod.priority]
+        lower = [other for other in node.pods if other.priority < self._pod.priority]
         if not lower:
             return NO_VICTIMS
+        try:
+            return self._victims_among(lower, node)
+        except PluginError as error:
+            # A plugin that breaks on one node must not spoil the others.
+            return Status(Code.ERROR, (str(error),), error.plugin, error)
+
+    def _victims_among(self, lower: list[Pod], node: NodeView) -> Candidate | Status:
         imagined, state = WhatIfNode(node), self._state.clone()
         for other in lower:
             self._take(state, imagined, other)
-        status = self._filters.fits(state, pod, imagined)
+        status = self._filters.fits(state, self._pod, imagined)
         if not status.is_success:
             return status
         lower.sort(key=self._importance)
@@ -72,7 +79,7 @@ class DryRun:
                     violations += breaks_budget
         victims.sort(key=self._importance)
         if not victims:
-            return Status(Code.ERROR, (f"expected at least one victim pod on node {node.name!r}",))
+            return Status(Code.ERROR, (f'expected at least one victim pod on node "{node.name}"',))
         return Candidate(node.name, tuple(victims), violations)
 
     def _reprieve(self, state: CycleState, node: WhatIfNode, other: Pod) -> bool:

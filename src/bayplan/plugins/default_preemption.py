@@ -30,6 +30,7 @@ from bayplan.framework import (
     Reason,
     Status,
     Verdict,
+    failed,
     unschedulable,
 )
 from bayplan.framework.diagnosis import fit_error
@@ -41,7 +42,6 @@ from bayplan.objects.pod import Pod
 WAITING = Reason(Code.UNRESOLVABLE, "waiting for the preemption for this pod to be finished")
 NEVER = "preemption: not eligible due to preemptionPolicy=Never."
 TERMINATING = "preemption: not eligible due to a terminating pod on the nominated node."
-NO_CANDIDATE = "preemption: no candidate node for preemption"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 
 
@@ -82,6 +82,9 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
         hopeful = diagnosis.rows_with(Code.UNSCHEDULABLE)
         candidates, failures = self._try(state, pod, diagnosis.nodes, hopeful)
         if not candidates:
+            broken = dict.fromkeys(status.message for status in failures if status.is_error)
+            if broken:
+                return failed(f"preemption: {', '.join(broken)}")
             text = _hopeless(len(diagnosis.nodes), failures)
             return PostFilterResult(Nomination(""), status=unschedulable(text))
         chosen = best(candidates, handle.clock.now())

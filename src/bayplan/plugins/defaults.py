@@ -25,4 +25,5 @@ DEFAULT_PLUGINS: tuple[DefaultPlugin, ...] = (
     DefaultPlugin("NodeResourcesBalancedAllocation", 1),
     DefaultPlugin("ImageLocality", 1),
     DefaultPlugin("DefaultBinder"),
+    DefaultPlugin("NodeDeclaredFeatures"),
 )

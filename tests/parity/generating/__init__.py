@@ -29,5 +29,10 @@ def generate(seed: int) -> Cluster:
     bound = make_bound_pods(rng, world)
     pending = make_pending_pods(rng, world)
     return Cluster(
-        seed=seed, style=style.name, objects=objects, bound=bound, pending=pending, terminating=world.terminating
+        name=f"{seed:04}",
+        style=style.name,
+        objects=objects,
+        bound=bound,
+        pending=pending,
+        terminating=world.terminating,
     )

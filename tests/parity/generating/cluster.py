@@ -19,12 +19,12 @@ class Cluster:
     that they stay) before scheduling starts. A pending pod with ``status.nominatedNodeName`` starts out nominated.
     """
 
-    seed: int
+    name: str
     style: str
     objects: list[Object]
     bound: list[Object]
     pending: list[Object]
-    terminating: list[tuple[str, str]]
+    terminating: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -25,9 +25,9 @@ def make_container(rng: Random, world: World, name: str, size: float) -> Object:
 
 def _make_resources(rng: Random, world: World, size: float) -> Object:
     amounts = {"cpu": some_cpu(rng, world, size), "memory": some_memory(rng, world, size)}
-    match rng.choices(
-        ["both", "limits only", "cpu", "memory", "zero", "none", "storage too"], [10, 2, 2, 2, 1, 2, 2]
-    )[0]:
+    match rng.choices(["both", "limits only", "cpu", "memory", "zero", "none", "storage too"], [10, 2, 2, 2, 1, 2, 2])[
+        0
+    ]:
         case "both":
             return {"requests": amounts}
         case "limits only":

@@ -36,7 +36,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("an unknown type", {"defaultingType": "None"}, "args.defaultingType: must be 'System' or 'List'"),
     ("constraints beside System", {"defaultConstraints": [GOOD]}, "write defaultingType: List"),
     ("no skew at all", listed(maxSkew=0), "args.defaultConstraints[0].maxSkew: must be greater than 0"),
-    ("a key that is no label", listed(topologyKey="a b"), 'defaultConstraints[0].topologyKey: "a b" is not a label key'),
+    ("a key that is no label", listed(topologyKey="a b"), 'Constraints[0].topologyKey: "a b" is not a label key'),
     ("an empty key", listed(topologyKey=""), 'args.defaultConstraints[0].topologyKey: "" is not a label key'),
     ("an unknown action", listed(whenUnsatisfiable="Never"), "args.defaultConstraints[0].whenUnsatisfiable: must be"),
     ("a selector", listed(labelSelector={}), "args.defaultConstraints[0].labelSelector: must be left out"),

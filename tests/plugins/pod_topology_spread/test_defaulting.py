@@ -84,9 +84,7 @@ SELECTORS: list[tuple[str, PodBuilder, list[ApiObject], str]] = [
 @pytest.mark.parametrize(
     ("new", "objects", "expected"), [case[1:] for case in SELECTORS], ids=[case[0] for case in SELECTORS]
 )
-def test_the_selector_comes_from_services_and_owner(
-    new: PodBuilder, objects: list[ApiObject], expected: str
-) -> None:
+def test_the_selector_comes_from_services_and_owner(new: PodBuilder, objects: list[ApiObject], expected: str) -> None:
     defaults = DefaultConstraints(PodTopologySpreadArgs().compiled(), cluster(objects=objects).objects)
     found = {str(each.selector) for each in defaults.of(new.build())}
     assert found == (set() if expected == "none" else {expected})

@@ -21,9 +21,7 @@ CASES = [
 @pytest.mark.parametrize(
     ("min_domains", "pods", "rejected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
-def test_too_few_domains_count_as_an_empty_one(
-    min_domains: int | None, pods: list[int], rejected: set[str]
-) -> None:
+def test_too_few_domains_count_as_an_empty_one(min_domains: int | None, pods: list[int], rejected: set[str]) -> None:
     nodes = [node(f"z{number}").zone(f"z{number}") for number in range(len(pods))]
     running = [
         pod(f"p{zone}-{number}").label(app="web").on(f"z{zone}")
@@ -38,9 +36,7 @@ def test_too_few_domains_count_as_an_empty_one(
 
 def test_a_domain_without_any_counted_node_is_none() -> None:
     """Zone b is there, but the pod may not run in it, so two domains are not reached."""
-    cache = cluster(
-        [node("a1").zone("a").label(pool="x"), node("b1").zone("b")], [pod("p").label(app="web").on("a1")]
-    )
+    cache = cluster([node("a1").zone("a").label(pool="x"), node("b1").zone("b")], [pod("p").label(app="web").on("a1")])
     new = pod("new").label(app="web").node_selector(pool="x").spread(ZONE, 1, min_domains=2)
     found = run_filter(make(PodTopologySpread, cache), new, cache)
     assert {name for name, status in found.items() if status is not None} == {"a1"}

@@ -107,9 +107,7 @@ def test_the_constraint_written_first_gives_the_reason(first: str, second: str, 
     assert reasons(found)["a1"] == [text]
 
 
-@pytest.mark.parametrize(
-    "new", [WEB, WEB.spread(ZONE, hard=False)], ids=["no constraint", "ScheduleAnyway alone"]
-)
+@pytest.mark.parametrize("new", [WEB, WEB.spread(ZONE, hard=False)], ids=["no constraint", "ScheduleAnyway alone"])
 def test_a_pod_without_hard_constraints_is_skipped(new: PodBuilder) -> None:
     cache = cluster(ZONES)
     assert make(PodTopologySpread, cache).pre_filter(CycleState(), new.build(), cache.nodes) is SKIP
@@ -120,4 +118,4 @@ def test_a_selector_that_cannot_be_read_is_an_error() -> None:
     new = WEB.spread(ZONE, expressions=[("app", "Near", "web")])
     status = as_status(make(PodTopologySpread, cache).pre_filter(CycleState(), new.build(), cache.nodes))
     assert status.is_error
-    assert status.message.startswith("obtaining pod's hard topology spread constraints: \"Near\" is not an operator")
+    assert status.message.startswith('obtaining pod\'s hard topology spread constraints: "Near" is not an operator')

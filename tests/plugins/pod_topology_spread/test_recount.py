@@ -42,6 +42,31 @@ def test_kept_counts_give_the_answers_of_a_recount(seed: int) -> None:
         _forms_agree(plugin, new, cache)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_imagining_a_pod_is_as_good_as_having_it(seed: int) -> None:
+    rng = random.Random(seed)
+    nodes = [_node(rng, number) for number in range(rng.randint(2, 9))]
+    running = [_pod(rng, f"p{number}").on(f"n{rng.randrange(len(nodes))}") for number in range(20)]
+    before = cluster(nodes, running)
+    plugin = make(PodTopologySpread, before)
+    other = pod("other").label(app=rng.choice(["web", "db"])).on(f"n{rng.randrange(len(nodes))}").build()
+    new = pod("new").label(app="web").spread(rng.choice(KEYS), 1).spread(ZONE, 2, selector={"app": "db"})
+    row = before.nodes.row_of(other.node_name)
+    state, pod_to_place = CycleState(), new.build()
+    assert plugin.pre_filter(state, pod_to_place, before.nodes) is None
+    assert row is not None
+    there = state.clone()
+    plugin.add_pod(there, pod_to_place, other, before.nodes.node(row))
+    after = cluster(nodes, [*running, other])
+    fresh = CycleState()
+    assert plugin.pre_filter(fresh, pod_to_place, after.nodes) is None
+    expected = plugin.filter(fresh, pod_to_place, after.nodes).tolist()
+    assert plugin.filter(there, pod_to_place, before.nodes).tolist() == expected
+    plugin.remove_pod(there, pod_to_place, other, before.nodes.node(row))
+    unchanged = plugin.filter(state, pod_to_place, before.nodes).tolist()
+    assert plugin.filter(there, pod_to_place, before.nodes).tolist() == unchanged
+
+
 def _node(rng: random.Random, number: int) -> NodeBuilder:
     made = node(f"n{number}")
     if rng.random() < 0.9:

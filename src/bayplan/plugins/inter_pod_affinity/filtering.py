@@ -46,9 +46,7 @@ class RequiredTerms:
     """Pods whose own anti-affinity terms select the pod."""
 
     def clone(self) -> RequiredTerms:
-        return replace(
-            self, needed=self.needed.clone(), shunned=self.shunned.clone(), shunning=self.shunning.clone()
-        )
+        return replace(self, needed=self.needed.clone(), shunned=self.shunned.clone(), shunning=self.shunning.clone())
 
     @property
     def is_first_of_its_kind(self) -> bool:
@@ -135,7 +133,5 @@ def codes(found: RequiredTerms, nodes: NodeTable) -> Codes:
     return worst
 
 
-def _raise_to(
-    worst: npt.NDArray[np.uint8], nodes: NodeTable, key: str, verdicts: npt.NDArray[np.uint8]
-) -> None:
+def _raise_to(worst: npt.NDArray[np.uint8], nodes: NodeTable, key: str, verdicts: npt.NDArray[np.uint8]) -> None:
     np.maximum(worst, verdicts.take(nodes.label(key).ids), out=worst)

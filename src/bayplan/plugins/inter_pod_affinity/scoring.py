@@ -18,9 +18,7 @@ from bayplan.plugins.inter_pod_affinity.domains import Domains, SoughtPods
 STATE: Key[Domains] = Key("PreScoreInterPodAffinity")
 
 
-def weigh(
-    pod: Pod, preferred: Iterable[tuple[int, SoughtPods]], hard_weight: int, nodes: NodeTable
-) -> Domains | None:
+def weigh(pod: Pod, preferred: Iterable[tuple[int, SoughtPods]], hard_weight: int, nodes: NodeTable) -> Domains | None:
     """Weights per domain; ``None`` if no pod on any domain is preferred or prefers.
 
     ``preferred`` holds the pod's own terms, with negative weights for those to stay away from.

@@ -108,9 +108,7 @@ class Layouts:
         self._generation = -1
         self._known: dict[Hashable, Layout] = {}
 
-    def of(
-        self, nodes: NodeTable, constraint: SpreadConstraint, pod: Pod, among: Sequence[SpreadConstraint]
-    ) -> Layout:
+    def of(self, nodes: NodeTable, constraint: SpreadConstraint, pod: Pod, among: Sequence[SpreadConstraint]) -> Layout:
         """The layout of a constraint over the nodes that have the keys of all constraints in ``among``."""
         if self._nodes is not nodes or self._generation != nodes.objects_generation:
             self._known.clear()

@@ -29,9 +29,7 @@ SYSTEM_CONSTRAINTS = (
 )
 
 # The owners whose selectors count, by apiVersion and kind: a ReplicaSet of another group is another thing.
-OWNER_KINDS = frozenset(
-    {("v1", "ReplicationController"), ("apps/v1", "ReplicaSet"), ("apps/v1", "StatefulSet")}
-)
+OWNER_KINDS = frozenset({("v1", "ReplicationController"), ("apps/v1", "ReplicaSet"), ("apps/v1", "StatefulSet")})
 
 # Pods of one template share an entry; this bounds memory when every pod has labels of its own.
 MAX_REMEMBERED = 8192
@@ -157,4 +155,3 @@ def selector_of(pod: Pod, objects: ObjectStore, owner: Any | None) -> Selector:
         return selector.plus(owner.selector.requirements)
     except ValueError:  # a selector that cannot be read is left out, as kube-scheduler does
         return selector
-

@@ -90,9 +90,7 @@ class HardSpread:
 STATE: Key[HardSpread] = Key("PreFilterPodTopologySpread")
 
 
-def count(
-    pod: Pod, constraints: Sequence[SpreadConstraint], nodes: NodeTable, layouts: Layouts
-) -> HardSpread:
+def count(pod: Pod, constraints: Sequence[SpreadConstraint], nodes: NodeTable, layouts: Layouts) -> HardSpread:
     """Pods per domain over the nodes that have every topology key and that the constraint includes."""
     found = []
     for constraint in constraints:

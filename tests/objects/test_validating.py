@@ -1,0 +1,191 @@
+"""Mistakes an API server would refuse: amounts, names, workloads, classes. Selectors are in their own file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bayplan.objects import policy, volume, workload
+from bayplan.objects.meta import ApiObject
+from bayplan.objects.validating import check_object
+from tests.objects.making import container, make, make_node, make_pod
+
+
+def lines(thing: ApiObject) -> list[str]:
+    return [str(each) for each in check_object(thing)]
+
+
+def with_resources(**resources: Any) -> ApiObject:
+    return make_pod({"containers": [{"name": "c", "resources": resources}]})
+
+
+AT = "spec.containers[0].resources"
+
+
+@pytest.mark.parametrize(
+    ("resources", "line"),
+    [
+        ({"requests": {"cpu": "1 Gi"}}, f'{AT}.requests.cpu: "1 Gi" is not a quantity; write "1Gi" instead'),
+        ({"requests": {"cpu": "-5"}}, f"{AT}.requests.cpu: -5 is less than nothing; write 0 or more"),
+        ({"limits": {"memory": "abc"}}, f'{AT}.limits.memory: "abc" is not a quantity; write a number with'),
+        (
+            {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}},
+            f"{AT}.requests.cpu: 2 is more than the limit of 1; write at most 1",
+        ),
+        ({"requests": {"gpu": 1}}, f'{AT}.requests.gpu: "gpu" is not a resource of containers; write cpu, memory'),
+        (
+            {"requests": {"example.com/gpu": "500m"}, "limits": {"example.com/gpu": "500m"}},
+            f"{AT}.requests.example.com/gpu: 500m is not whole; write a whole number",
+        ),
+        ({"requests": {"example.com/gpu": 1}}, f"{AT}.limits.example.com/gpu: example.com/gpu needs a limit as well"),
+        (
+            {"requests": {"example.com/gpu": 1}, "limits": {"example.com/gpu": 2}},
+            f"{AT}.requests.example.com/gpu: 1 is not the limit of 2; write 2",
+        ),
+    ],
+)
+def test_wrong_amounts(resources: dict[str, Any], line: str) -> None:
+    found = lines(with_resources(**resources))
+    assert len(found) == 1
+    assert found[0].startswith(line)
+
+
+@pytest.mark.parametrize(
+    "resources",
+    [
+        {"requests": {"cpu": "1"}, "limits": {"cpu": "1000m"}},
+        {"limits": {"example.com/gpu": 1}},
+        {"requests": {"hugepages-2Mi": "2Mi"}, "limits": {"hugepages-2Mi": "2048Ki"}},
+        {"requests": {"ephemeral-storage": "1Gi", "memory": 0}},
+    ],
+)
+def test_right_amounts(resources: dict[str, Any]) -> None:
+    assert lines(with_resources(**resources)) == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "line"),
+    [
+        ({"overhead": {"cpu": "x"}}, 'spec.overhead.cpu: "x" is not a quantity; '),
+        ({"initContainers": [container(cpu="x")]}, "spec.initContainers[0].resources.requests.cpu: "),
+        ({"resources": {"requests": {"pods": "1"}}}, "spec.resources.requests.pods: "),
+        (
+            {"resources": {"requests": {"cpu": "1"}}, "containers": [container(cpu="2")]},
+            "spec.resources.requests.cpu: less than what the containers ask for together; write at least 2",
+        ),
+        (
+            {"resources": {"requests": {"memory": "1"}}, "containers": [container(memory="2Mi")]},
+            "spec.resources.requests.memory: less than what the containers ask for together; write at least 2Mi",
+        ),
+        ({"priority": 2**31}, "spec.priority: 2147483648 is too large; "),
+        (
+            {"preemptionPolicy": "Maybe"},
+            'spec.preemptionPolicy: "Maybe" is not possible here; write PreemptLowerPriority or Never',
+        ),
+        ({"nodeSelector": {"a b": "c"}}, 'spec.nodeSelector.a b: "a b" is not a label key; '),
+        (
+            {"containers": [{"name": "c", "ports": [{"hostPort": 70000}]}]},
+            "spec.containers[0].ports[0].hostPort: 70000 is not a port; write a number from 1 to 65535",
+        ),
+        (
+            {"containers": [{"name": "c", "ports": [{"protocol": "tcp"}]}]},
+            'spec.containers[0].ports[0].protocol: "tcp" is not possible here; write TCP or UDP or SCTP instead',
+        ),
+    ],
+)
+def test_wrong_pods(spec: dict[str, Any], line: str) -> None:
+    found = lines(make_pod(spec))
+    assert found
+    assert found[0].startswith(line)
+
+
+def test_negative_priorities_are_fine() -> None:
+    assert lines(make_pod({"priority": -2147483648})) == []
+
+
+@pytest.mark.parametrize(
+    ("thing", "line"),
+    [
+        (make_pod(name=""), "metadata.name: the object has no name; write one"),
+        (make_pod(name="Web_1"), 'metadata.name: "Web_1" is not a name; write lower-case letters'),
+        (make_pod(namespace="a b"), 'metadata.namespace: "a b" is not a name; '),
+        (make_pod(labels={"app": "a b"}), 'metadata.labels.app: "a b" is not a label value; '),
+        (make_pod(deletionTimestamp="soon"), 'metadata.deletionTimestamp: "soon" is not a time; write it like'),
+        (make_pod(status={"startTime": "soon"}), 'status.startTime: "soon" is not a time; '),
+        (make_node(status={"capacity": {"cpu": "four"}}), 'status.capacity.cpu: "four" is not a quantity; '),
+        (make_node(status={"allocatable": {"cpu": "-1"}}), "status.allocatable.cpu: -1 is less than nothing; "),
+        (
+            make_node(spec={"taints": [{"key": "a", "effect": "Never"}]}),
+            'spec.taints[0].effect: "Never" is not possible',
+        ),
+        (make_node(spec={"taints": [{"effect": "NoSchedule"}]}), 'spec.taints[0].key: "" is not a label key; '),
+        (
+            make_node(spec={"taints": [{"key": "a", "effect": "NoExecute"}] * 2}),
+            "spec.taints[1]: a with NoExecute is there already; keep one of the two taints",
+        ),
+        (make(policy.PriorityClass, value=2_000_000_000), "value: 2000000000 is too large; write at most 1000000000"),
+        (make(policy.PriorityClass, preemptionPolicy="x"), 'preemptionPolicy: "x" is not possible here; '),
+        (
+            make(policy.PodDisruptionBudget, spec={"minAvailable": 1, "maxUnavailable": 1}),
+            "spec.maxUnavailable: stands beside minAvailable; keep one of the two",
+        ),
+        (make(workload.Service, spec={"selector": {"a": "!"}}), 'spec.selector.a: "!" is not a label value; '),
+        (make(workload.Job, spec={"parallelism": -1}), "spec.parallelism: -1 is less than nothing; "),
+        (make(volume.PersistentVolume, spec={"capacity": {"storage": "1 Gi"}}), "spec.capacity.storage: "),
+        (
+            make(volume.PersistentVolume, spec={"nodeAffinity": {"required": {}}}),
+            "spec.nodeAffinity.required.nodeSelectorTerms: a required node selector without terms; ",
+        ),
+        (
+            make(volume.PersistentVolumeClaim, spec={"resources": {"requests": {"storage": "x"}}}),
+            "spec.resources.requests.storage: ",
+        ),
+        (make(volume.StorageClass, volumeBindingMode="Later"), 'volumeBindingMode: "Later" is not possible here; '),
+        (make(volume.CSIStorageCapacity, capacity="x"), 'capacity: "x" is not a quantity; '),
+    ],
+)
+def test_other_mistakes(thing: ApiObject, line: str) -> None:
+    found = lines(thing)
+    assert len(found) == 1
+    assert found[0].startswith(line)
+
+
+def test_system_priority_classes_may_be_high() -> None:
+    system = make(policy.PriorityClass, metadata={"name": "system-node-critical"}, value=2_000_001_000)
+    assert lines(system) == []
+
+
+def deployment(**spec: Any) -> workload.Deployment:
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container(cpu="1")]}}
+    return make(workload.Deployment, spec={"selector": {"matchLabels": {"app": "web"}}, "template": template, **spec})
+
+
+@pytest.mark.parametrize(
+    ("spec", "line"),
+    [
+        ({"replicas": -1}, "spec.replicas: -1 is less than nothing; write 0 or more"),
+        ({"selector": None}, "spec.selector: there is none; write the labels of the template under matchLabels"),
+        (
+            {"selector": {"matchLabels": {"app": "api"}}},
+            "spec.template.metadata.labels: do not match spec.selector; give both the same labels",
+        ),
+        (
+            {"selector": {"matchExpressions": [{"key": "app", "operator": "Is"}]}},
+            'spec.selector.matchExpressions[0].operator: "Is" is not an operator here; ',
+        ),
+        (
+            {"template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container(cpu="x")]}}},
+            'spec.template.spec.containers[0].resources.requests.cpu: "x" is not a quantity; ',
+        ),
+    ],
+)
+def test_workloads_are_checked_down_to_their_template(spec: dict[str, Any], line: str) -> None:
+    assert lines(deployment()) == []
+    found = lines(deployment(**spec))
+    assert len(found) == 1
+    assert found[0].startswith(line)
+
+
+def test_all_mistakes_are_found_not_just_the_first() -> None:
+    assert len(lines(make_pod({"containers": [container(cpu="x"), container(memory="y")], "priority": 2**40}))) == 3

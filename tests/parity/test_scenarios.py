@@ -1,0 +1,20 @@
+"""The real kube-scheduler does what we believe it does, sentence by sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.parity.oracle import Oracle
+from tests.parity.scenarios import SCENARIOS, Scenario
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+def test_kube_scheduler_does_what_the_scenario_says(scenario: Scenario, oracle: Oracle) -> None:
+    cases = oracle.record(scenario.cluster())
+    assert cases, f"{scenario.title}: something interfered with the scheduler"
+    assert scenario.check(cases[0].result) == [], scenario.title
+
+
+def test_names_of_scenarios_are_unique() -> None:
+    names = [scenario.name for scenario in SCENARIOS]
+    assert len(names) == len(set(names))
