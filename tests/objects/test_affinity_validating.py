@@ -143,6 +143,7 @@ def test_two_constraints_may_not_be_about_the_same_thing() -> None:
             {"key": "a", "operator": "Exists", "effect": "Never"},
             '.effect: "Never" is not possible here; write NoSchedule or ',
         ),
+        ({"key": "a", "value": "a b"}, '.value: "a b" is not a label value; '),
         ({"key": "a b", "operator": "Exists"}, '.key: "a b" is not a label key; '),
         (
             {"key": "a", "operator": "Exists", "tolerationSeconds": 5},

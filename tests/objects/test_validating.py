@@ -35,8 +35,8 @@ AT = "spec.containers[0].resources"
         ),
         ({"requests": {"gpu": 1}}, f'{AT}.requests.gpu: "gpu" is not a resource of containers; write cpu, memory'),
         (
-            {"requests": {"example.com/gpu": "500m"}, "limits": {"example.com/gpu": "500m"}},
-            f"{AT}.requests.example.com/gpu: 500m is not whole; write a whole number",
+            {"limits": {"example.com/gpu": "500m"}},
+            f"{AT}.limits.example.com/gpu: 500m is not whole; write a whole number",
         ),
         ({"requests": {"example.com/gpu": 1}}, f"{AT}.limits.example.com/gpu: example.com/gpu needs a limit as well"),
         (

@@ -74,7 +74,6 @@ class LiveScheduler:
             events=self._recorder,
             metrics=self.metrics,
             seed=time.time_ns() if seed is None else seed,
-            percentage=config.percentage_of_nodes_to_score or 0,
             initial_backoff_s=config.pod_initial_backoff_seconds,
             max_backoff_s=config.pod_max_backoff_seconds,
         )
@@ -111,6 +110,18 @@ class LiveScheduler:
         """Kinds the API server does not let us read."""
         return [informer.refused for informer in self.informers if informer.refused]
 
+    def render_metrics(self) -> bytes:
+        """The metrics page, with gauges as they are now."""
+        cache = self.engine.cache
+        self.engine.queue.publish_gauges()
+        sizes = {"nodes": len(cache.nodes), "pods": cache.pod_count, "assumed_pods": cache.assumed_count}
+        for kind, count in sizes.items():
+            self.metrics.gauge("cache_size", count, type=kind)
+        self.metrics.gauge("dropped_events", self._recorder.dropped)
+        for informer in self.informers:
+            self.metrics.gauge("bad_objects", informer.bad_objects, kind=informer.kind.name)
+        return self.metrics.render()
+
     async def _lead(self, election: LeaderElection) -> None:
         await election.acquire()
         holding = asyncio.ensure_future(election.hold())
@@ -141,9 +152,7 @@ class LiveScheduler:
         woken = self._executor.woken
         while True:
             self.engine.handle(Tick())
-            busy = self._slice()
-            self._count()
-            if busy:
+            if self._slice():
                 await asyncio.sleep(0)
                 continue
             woken.clear()
@@ -172,10 +181,6 @@ class LiveScheduler:
 
     def _may_write(self) -> bool:
         return self._election is None or self._election.is_leader()
-
-    def _count(self) -> None:
-        for queue, count in self.engine.queue.pending().items():
-            self.metrics.gauge("pending_pods", count, queue=queue)
 
     # -- informers --
 

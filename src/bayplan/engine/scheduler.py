@@ -48,7 +48,6 @@ class Scheduler:
         events: EventSink,
         metrics: MetricSink | None = None,
         seed: int = 0,
-        percentage: int = 0,
         initial_backoff_s: float = 1.0,
         max_backoff_s: float = 10.0,
         max_unschedulable_s: float = 300.0,
@@ -60,7 +59,6 @@ class Scheduler:
         self._writer = writer
         self._events = events
         self._metrics = metrics or NoMetrics()
-        self._percentage = percentage
         self._handles: dict[str, Handle] = {}
         self._preempting: set[str] = set()
         self.profiles = make_profiles(self._handle_for)
@@ -120,7 +118,8 @@ class Scheduler:
     def decide(self, pod: Pod, *, cycle: int = 0) -> Decision:
         """What would happen to this pod now.  Changes nothing (but where a partial search starts next)."""
         profile = self.profiles[pod.scheduler_name]
-        percentage = profile.percentage_of_nodes_to_score or self._percentage or 100
+        asked = profile.percentage_of_nodes_to_score
+        percentage = 100 if asked is None else asked
         settings = Settings(
             self.seed, cycle, percentage, self.cache.node_order, self._start, self._metrics
         )

@@ -21,7 +21,7 @@ from bayplan.objects.affinity import (
 )
 from bayplan.objects.meta import LabelSelector
 from bayplan.objects.mistakes import Mistakes, labels, mistake, one_of, tried
-from bayplan.objects.requirement import IN, LABEL_OPERATORS, NODE_OPERATORS, NOT_IN, check_key, check_values
+from bayplan.objects.requirement import IN, LABEL_OPERATORS, NODE_OPERATORS, NOT_IN, check_key, check_value, check_values
 from bayplan.objects.selector import NODE_NAME_FIELD
 from bayplan.objects.toleration import EFFECTS, EXISTS, NO_EXECUTE, OPERATORS, Taint, Toleration
 
@@ -72,6 +72,7 @@ def node_terms(field: str, terms: tuple[NodeSelectorTerm, ...] | None) -> Mistak
 
 
 def _node_term(field: str, term: NodeSelectorTerm) -> Mistakes:
+    # An API server lets bad label values pass in preferred terms; kube-scheduler then fails on the pod for ever.
     for index, each in enumerate(term.match_expressions or ()):
         at = f"{field}.matchExpressions[{index}]"
         yield from tried(f"{at}.key", check_key, each.key)
@@ -174,6 +175,8 @@ def tolerations(field: str, written: Iterable[Toleration] | None) -> Mistakes:
             yield from one_of(f"{at}.operator", each.operator, OPERATORS)
         elif each.operator == EXISTS and each.value:
             yield mistake(f"{at}.value", "operator Exists takes no value", "remove it or write operator: Equal")
+        else:
+            yield from tried(f"{at}.value", check_value, each.value)
         if each.effect:
             yield from one_of(f"{at}.effect", each.effect, EFFECTS)
         if each.toleration_seconds is not None and each.effect != NO_EXECUTE:

@@ -36,6 +36,7 @@ from bayplan.objects.toleration import (
 )
 
 TOLERATION_SECONDS = 300
+GRACE_PERIOD_SECONDS = 30
 _Affinity = TypeVar("_Affinity", bound=PodAffinity)
 
 SYSTEM_PRIORITY_CLASSES: Mapping[str, PriorityClass] = {
@@ -58,6 +59,7 @@ def default_pod_spec(
         init_containers=_containers(spec.init_containers, spec.host_network),
         scheduler_name=spec.scheduler_name or DEFAULT_SCHEDULER,
         restart_policy=spec.restart_policy or ALWAYS,
+        termination_grace_period_seconds=_patience(spec),
         affinity=_affinity(spec.affinity, pod.labels),
         topology_spread_constraints=_spread(spec.topology_spread_constraints, pod.labels),
         tolerations=_tolerations(spec.tolerations),
@@ -65,6 +67,11 @@ def default_pod_spec(
     spec = _with_pod_resources(spec)
     spec = _with_priority(spec, priority_classes, is_stored=bool(pod.uid))
     return _with_runtime_class(spec, runtime_classes.get(spec.runtime_class_name or ""))
+
+
+def _patience(spec: PodSpec) -> int:
+    given = spec.termination_grace_period_seconds
+    return GRACE_PERIOD_SECONDS if given is None else given
 
 
 # -- containers --

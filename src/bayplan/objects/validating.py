@@ -105,11 +105,13 @@ def _resources(field: str, resources: ResourceRequirements) -> Mistakes:
 def _amounts(field: str, resources: ResourceRequirements) -> Mistakes:
     """How requests and limits go together, once each is known to be a quantity."""
     limits = resources.limits or {}
+    for part, written in (("requests", resources.requests), ("limits", limits)):
+        for name, amount in (written or {}).items():
+            if is_extended_name(name) and milli_value(amount) % 1000:
+                yield mistake(f"{field}.{part}.{name}", f"{amount} is not whole", "write a whole number")
     for name, asked in (resources.requests or {}).items():
         at = f"{field}.requests.{name}"
         exact = is_extended_name(name) or name.startswith("hugepages-")
-        if is_extended_name(name) and milli_value(asked) % 1000:
-            yield mistake(at, f"{asked} is not whole", "write a whole number")
         if name not in limits:
             if exact:
                 yield mistake(f"{field}.limits.{name}", f"{name} needs a limit as well", f"write {asked} there too")

@@ -39,6 +39,9 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def __init__(self, clock: VirtualClock) -> None:
         self._virtual_clock = clock
         super().__init__(_NoWaiting(clock))
+        # asyncio adds this to the time to see which timers are due.  Its own nanosecond would be lost in epoch
+        # seconds, whose floats are 0.2 microseconds apart, and the loop would turn without ever firing.
+        self._clock_resolution = 1e-6
 
     def time(self) -> float:
         return self._virtual_clock.now()

@@ -4,6 +4,7 @@ For plugin authors: builders of pods and nodes, a harness for one plugin, and th
 Nothing that is shipped to run a cluster imports this package.
 """
 
+from bayplan.testing.agreement import assert_forms_agree, random_cluster, random_node, random_pod
 from bayplan.testing.builders import NodeBuilder, PodBuilder, node, pod
 from bayplan.testing.harness import Recorder, cluster, make, reasons, run_filter, run_score
 
@@ -11,10 +12,14 @@ __all__ = [
     "NodeBuilder",
     "PodBuilder",
     "Recorder",
+    "assert_forms_agree",
     "cluster",
     "make",
     "node",
     "pod",
+    "random_cluster",
+    "random_node",
+    "random_pod",
     "reasons",
     "run_filter",
     "run_score",

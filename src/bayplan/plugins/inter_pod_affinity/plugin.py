@@ -64,6 +64,7 @@ class InterPodAffinity(PreFilterExtensions, FilterPlugin, PreScorePlugin, ScoreP
     """See the module docstring."""
 
     name = "InterPodAffinity"
+    reads = ("Namespace",)
     Args = InterPodAffinityArgs
     reasons = filtering.REASONS
     filter_depends = Depends.DOMAIN

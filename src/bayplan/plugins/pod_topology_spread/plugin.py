@@ -45,6 +45,7 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
     """See the module docstring."""
 
     name = "PodTopologySpread"
+    reads = ("Service", "ReplicationController", "ReplicaSet", "StatefulSet")
     Args = PodTopologySpreadArgs
     reasons = filtering.REASONS
     filter_depends = Depends.DOMAIN
