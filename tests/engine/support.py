@@ -152,7 +152,12 @@ def named(says: type[Plugin], name: str, *more: type[Plugin], **attributes: Any)
     return type(name, (says, *more), {"name": name, **attributes})
 
 
-def make_profile(plugins: Iterable[type[Plugin]], handle: MakeHandle | None = None, **weights: int) -> Profile:
+def make_profile(
+    plugins: Iterable[type[Plugin]],
+    handle: MakeHandle | None = None,
+    percentage: int | None = None,
+    **weights: int,
+) -> Profile:
     """A profile of these plugins in this order, with a queue sort and a binder where none is given."""
     classes = list(plugins)
     if not any(issubclass(cls, contract.QueueSortPlugin) for cls in classes):
@@ -160,7 +165,9 @@ def make_profile(plugins: Iterable[type[Plugin]], handle: MakeHandle | None = No
     if not any(issubclass(cls, contract.BindPlugin) for cls in classes):
         classes.append(DefaultBinder)
     defaults = [DefaultPlugin(cls.name, weights.get(cls.name, 1)) for cls in classes]
-    profiles, _ = build_profiles(SchedulerConfig(), Registry(classes), defaults, handle)
+    profiles, _ = build_profiles(
+        SchedulerConfig(percentage_of_nodes_to_score=percentage), Registry(classes), defaults, handle
+    )
     return profiles["default-scheduler"]
 
 
@@ -176,7 +183,7 @@ class Cycle:
         **weights: int,
     ) -> None:
         self.cache: ClusterCache = cluster(nodes, pods)
-        self.profile = make_profile(plugins, None, **weights)
+        self.profile = make_profile(plugins, None, None, **weights)
         self.filters = Filters(self.profile, nominated or NobodyNominated())
         self.settings = Settings(order=self.cache.node_order)
 
@@ -204,16 +211,15 @@ class Nominated:
 class World:
     """A scheduler with one profile, told what happens and asked what it wants done."""
 
-    def __init__(self, *plugins: type[Plugin], seed: int = 0, percentage: int = 0, **weights: int) -> None:
+    def __init__(self, *plugins: type[Plugin], seed: int = 0, percentage: int | None = None, **weights: int) -> None:
         self.clock = VirtualClock(START)
         self.writer = Recorder()
         self.scheduler = Scheduler(
-            lambda handle: {"default-scheduler": make_profile(plugins, handle, **weights)},
+            lambda handle: {"default-scheduler": make_profile(plugins, handle, percentage, **weights)},
             clock=self.clock,
             writer=self.writer,
             events=self.writer,
             seed=seed,
-            percentage=percentage,
         )
         self.cache = self.scheduler.cache
         self.queue = self.scheduler.queue

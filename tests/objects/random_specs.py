@@ -201,8 +201,6 @@ class SpecMaker:
             made["value"] = self.value()
         if self.maybe(0.5):
             made["effect"] = self.pick(["NoSchedule", "NoExecute", "PreferNoSchedule"], ["Never"])
-        if made.get("effect") == "NoExecute" and self.maybe(0.5):
-            made["tolerationSeconds"] = 5
-        elif self.maybe(self.mistakes / 2):
+        if (made.get("effect") == "NoExecute" and self.maybe(0.5)) or self.maybe(self.mistakes / 2):
             made["tolerationSeconds"] = 5
         return made

@@ -1,4 +1,4 @@
-"""Mistakes an API server would refuse: amounts, names, workloads, classes. Selectors are in their own file."""
+"""Mistakes an API server would refuse: names, workloads, classes. Amounts and selectors have their own files."""
 
 from __future__ import annotations
 
@@ -16,68 +16,11 @@ def lines(thing: ApiObject) -> list[str]:
     return [str(each) for each in check_object(thing)]
 
 
-def with_resources(**resources: Any) -> ApiObject:
-    return make_pod({"containers": [{"name": "c", "resources": resources}]})
-
-
-AT = "spec.containers[0].resources"
-
-
-@pytest.mark.parametrize(
-    ("resources", "line"),
-    [
-        ({"requests": {"cpu": "1 Gi"}}, f'{AT}.requests.cpu: "1 Gi" is not a quantity; write "1Gi" instead'),
-        ({"requests": {"cpu": "-5"}}, f"{AT}.requests.cpu: -5 is less than nothing; write 0 or more"),
-        ({"limits": {"memory": "abc"}}, f'{AT}.limits.memory: "abc" is not a quantity; write a number with'),
-        (
-            {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}},
-            f"{AT}.requests.cpu: 2 is more than the limit of 1; write at most 1",
-        ),
-        ({"requests": {"gpu": 1}}, f'{AT}.requests.gpu: "gpu" is not a resource of containers; write cpu, memory'),
-        (
-            {"limits": {"example.com/gpu": "500m"}},
-            f"{AT}.limits.example.com/gpu: 500m is not whole; write a whole number",
-        ),
-        ({"requests": {"example.com/gpu": 1}}, f"{AT}.limits.example.com/gpu: example.com/gpu needs a limit as well"),
-        (
-            {"requests": {"example.com/gpu": 1}, "limits": {"example.com/gpu": 2}},
-            f"{AT}.requests.example.com/gpu: 1 is not the limit of 2; write 2",
-        ),
-    ],
-)
-def test_wrong_amounts(resources: dict[str, Any], line: str) -> None:
-    found = lines(with_resources(**resources))
-    assert len(found) == 1
-    assert found[0].startswith(line)
-
-
-@pytest.mark.parametrize(
-    "resources",
-    [
-        {"requests": {"cpu": "1"}, "limits": {"cpu": "1000m"}},
-        {"limits": {"example.com/gpu": 1}},
-        {"requests": {"hugepages-2Mi": "2Mi"}, "limits": {"hugepages-2Mi": "2048Ki"}},
-        {"requests": {"ephemeral-storage": "1Gi", "memory": 0}},
-    ],
-)
-def test_right_amounts(resources: dict[str, Any]) -> None:
-    assert lines(with_resources(**resources)) == []
-
-
 @pytest.mark.parametrize(
     ("spec", "line"),
     [
         ({"overhead": {"cpu": "x"}}, 'spec.overhead.cpu: "x" is not a quantity; '),
         ({"initContainers": [container(cpu="x")]}, "spec.initContainers[0].resources.requests.cpu: "),
-        ({"resources": {"requests": {"pods": "1"}}}, "spec.resources.requests.pods: "),
-        (
-            {"resources": {"requests": {"cpu": "1"}}, "containers": [container(cpu="2")]},
-            "spec.resources.requests.cpu: less than what the containers ask for together; write at least 2",
-        ),
-        (
-            {"resources": {"requests": {"memory": "1"}}, "containers": [container(memory="2Mi")]},
-            "spec.resources.requests.memory: less than what the containers ask for together; write at least 2Mi",
-        ),
         ({"priority": 2**31}, "spec.priority: 2147483648 is too large; "),
         (
             {"preemptionPolicy": "Maybe"},

@@ -7,24 +7,22 @@ compares recorded cases and needs no programs; ``--summary`` counts the rules th
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from tests.parity.case import Case, read_cases, write_case
-from tests.parity.comparing import compare, write_mismatch
+from tests.parity.comparing import compare, explain, write_mismatch
 from tests.parity.generating import generate
 from tests.parity.oracle import Oracle
+from tests.parity.scenarios import SCENARIOS
 from tests.parity.summarising import summarise
 from tests.support.binaries import BinariesMissingError
 from tests.support.control_plane import ControlPlane
 
-ENGINE = "bayplan.simulator.explaining"
-README = """One JSON file per case, <seed>-<number>-<pod>.json: one decision of the real kube-scheduler v1.36.
+README = """One JSON file per case, <cluster>-<number>-<pod>.json: one decision of the real kube-scheduler v1.36.
 pod: {namespace, name}      the pod that was judged
 objects: kind List          all the API server held just before, the pod included, with server defaults
 result:
@@ -33,6 +31,7 @@ result:
   feasible                  the feasible nodes; null: only the nominated node was looked at
   scores                    {plugin: {node: weighted score}}; null: nothing was scored (at most one feasible node)
   nominated_node, victims   preemption: the node, and the pods to go (evicted: those not terminating already)
+fact-* are hand-written clusters (tests/parity/scenarios), the others are named by their seed.
 Compare: python -m tests.parity --replay <this folder> [--only GLOB]; coverage: add --summary.
 """
 
@@ -48,12 +47,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("\n".join(summarise(cases)))
     if options.no_compare:
         return 0
-    return _compare_all(cases, options.mismatches)
+    try:
+        return _compare_all(cases, options.mismatches)
+    except ModuleNotFoundError as error:
+        print(f"tests.parity: {error}; set PYTHONPATH=src, or add --no-compare", file=sys.stderr)
+        return 2
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.parity", description=__doc__)
     parser.add_argument("--seeds", type=_seeds, default=range(10), metavar="A:B", help="clusters to generate (0:10)")
+    parser.add_argument("--scenarios", action="store_true", help="the hand-written clusters too")
     parser.add_argument("--record", type=Path, metavar="DIR", help="keep the cases there")
     parser.add_argument("--compress", action="store_true", help="keep them as .json.gz")
     parser.add_argument("--replay", type=Path, metavar="DIR", help="take recorded cases instead of recording")
@@ -77,14 +81,16 @@ def _record(options: argparse.Namespace) -> Iterator[Case]:
     if options.record:
         options.record.mkdir(parents=True, exist_ok=True)
         (options.record / "README").write_text(README)
+    clusters = [generate(seed) for seed in options.seeds]
+    if options.scenarios:
+        clusters += [scenario.cluster() for scenario in SCENARIOS]
     with ControlPlane() as plane:
         oracle = Oracle(plane)
-        for seed in options.seeds:
+        for cluster in clusters:
             started = time.monotonic()
-            cluster = generate(seed)
             cases = oracle.record(cluster)
             told = f"{len(cluster.objects)} objects, {len(cluster.pending)} pods, {len(cases)} cases"
-            print(f"seed {seed} ({cluster.style}): {told}, {time.monotonic() - started:.1f} s", file=sys.stderr)
+            print(f"{cluster.name} ({cluster.style}): {told}, {time.monotonic() - started:.1f} s", file=sys.stderr)
             for case in cases:
                 if options.record:
                     write_case(case, options.record, compress=options.compress)
@@ -92,12 +98,10 @@ def _record(options: argparse.Namespace) -> Iterator[Case]:
 
 
 def _compare_all(cases: list[Case], mismatches: Path | None) -> int:
-    explain: Callable[[list[dict[str, Any]], str, str], dict[str, Any]]
-    explain = importlib.import_module(ENGINE).explain_documents
     folder = mismatches or Path(tempfile.mkdtemp(prefix="bayplan-parity-"))
     bad = 0
     for case in cases:
-        differences = compare(case, explain(case.objects, case.namespace, case.pod))
+        differences = compare(case, explain(case))
         if differences:
             bad += 1
             print(f"{case.name} ({case.style}), see {write_mismatch(case, differences, folder)}")

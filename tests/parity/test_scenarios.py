@@ -7,6 +7,8 @@ import pytest
 from tests.parity.oracle import Oracle
 from tests.parity.scenarios import SCENARIOS, Scenario
 
+pytestmark = pytest.mark.kube
+
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_kube_scheduler_does_what_the_scenario_says(scenario: Scenario, oracle: Oracle) -> None:

@@ -62,7 +62,9 @@ def test_soft_taints_count_against_a_node(
 
 
 def test_only_feasible_nodes_count_for_the_scale() -> None:
-    cache = cluster([node("n0"), node("n1").taint("a", effect=SOFT), node("n2").taint("a", effect=SOFT).taint("b", effect=SOFT)])
+    one = node("n1").taint("a", effect=SOFT)
+    two = node("n2").taint("a", effect=SOFT).taint("b", effect=SOFT)
+    cache = cluster([node("n0"), one, two])
     assert run_score(make(TaintToleration), pod("a"), cache, feasible=["n0", "n1"]) == {"n0": 100, "n1": 0}
 
 

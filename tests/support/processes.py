@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -110,10 +111,8 @@ class Server:
         if self._process.returncode is not None:
             return
         for signal_number, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 5.0)):
-            try:
+            with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal_number)
-            except ProcessLookupError:
-                pass
             try:
                 self._process.wait(timeout=patience_s)
                 break

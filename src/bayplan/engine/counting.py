@@ -29,11 +29,6 @@ MAX_REMEMBERED_LABEL_SETS = 8192
 LabelSet: TypeAlias = "tuple[str, frozenset[tuple[str, str]]]"
 
 
-def label_set(pod: Pod) -> LabelSet:
-    """Namespace and labels: all that selectors read of a pod."""
-    return pod.namespace, frozenset(pod.labels.items())
-
-
 class CountGroup:
     """Pods per node that match all matchers."""
 
@@ -80,7 +75,7 @@ class CountGroups:
         return group.col.view(self._columns.n)
 
     def pod_entered(self, pod: Pod, node_name: str, row: int) -> None:
-        key = label_set(pod)
+        key = pod.label_set
         members = self._classes.get(key)
         if members is None:
             members = self._classes[key] = LabelClass()
@@ -89,7 +84,7 @@ class CountGroups:
         self._move(members, pod, row, 1)
 
     def pod_left(self, pod: Pod, row: int) -> None:
-        key = label_set(pod)
+        key = pod.label_set
         members = self._classes[key]
         del members.members[pod.uid]
         self._move(members, pod, row, -1)
@@ -193,7 +188,7 @@ class TermGroups:
         self._matches.clear()
 
     def _found(self, pod: Pod) -> _Matches:
-        key = label_set(pod)
+        key = pod.label_set
         matches = self._matches.get(key)
         if matches is None:
             matches = self._matches[key] = _Matches()

@@ -22,6 +22,7 @@ from bayplan.engine.events import (
     PodChanged,
     PodDeleted,
 )
+from bayplan.engine.interning import Prototypes
 from bayplan.engine.node_changes import node_update_events
 from bayplan.engine.queue import SchedulingQueue, pod_update_events
 from bayplan.engine.waiting import WaitingPods
@@ -51,6 +52,7 @@ class Informed:
         self._waiting = waiting
         self._ours = scheduler_names
         self._pending: dict[str, Pod] = {}
+        self._prototypes = Prototypes()
 
     def newest(self, pod: Pod) -> Pod | None:
         """The newest version of a pod that is not placed yet; ``None`` once it is placed or gone."""
@@ -95,6 +97,7 @@ class Informed:
         if pod.node_name:
             self._assigned(pod)
         elif pod.scheduler_name in self._ours:
+            pod = self._prototypes.shared(pod)
             self._pending[pod.key] = pod
             self._queue.add(pod)
 

@@ -13,6 +13,7 @@ from bayplan.clock import Clock
 from bayplan.engine import committing
 from bayplan.engine.binding_cycle import BindingCycle
 from bayplan.engine.cache import ClusterCache
+from bayplan.engine.class_cache import ClassCache
 from bayplan.engine.events import BindFailed, Bound, Event, PreemptionDone, Tick
 from bayplan.engine.failing import Failures
 from bayplan.engine.filtering import Filters
@@ -48,6 +49,7 @@ class Scheduler:
         events: EventSink,
         metrics: MetricSink | None = None,
         seed: int = 0,
+        remember_classes: bool = True,
         initial_backoff_s: float = 1.0,
         max_backoff_s: float = 10.0,
         max_unschedulable_s: float = 300.0,
@@ -75,6 +77,11 @@ class Scheduler:
         for name, handle in self._handles.items():
             handle.nominated = self.queue
             handle.filters = self.filters[name]
+        self._classes = {
+            name: ClassCache(filters, self.cache)
+            for name, filters in self.filters.items()
+            if remember_classes and self.profiles[name].percentage_of_nodes_to_score in (None, 100)
+        }
         self._informed = Informed(self.cache, self.queue, self.waiting, self.profiles)
         self._failures = Failures(self.queue, self._informed, self._metrics)
         self._start = 0
@@ -112,7 +119,10 @@ class Scheduler:
             note = f"skip schedule deleting pod: {pod.key}"
             return [Emit(pod, "Warning", "FailedScheduling", "Scheduling", note, reporter=profile.scheduler_name)]
         self._cycle += 1
-        decision = self.decide(pod, cycle=self._cycle)
+        classes = self._classes.get(pod.scheduler_name)
+        decision = classes.decide(pod, self.seed, self._cycle) if classes else None
+        if decision is None:
+            decision = self.decide(pod, cycle=self._cycle)
         return self._act(queued, decision, profile)
 
     def decide(self, pod: Pod, *, cycle: int = 0) -> Decision:

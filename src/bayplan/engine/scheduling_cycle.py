@@ -121,7 +121,7 @@ def _choose(decision: Decision, calls: Calls, profile: Profile, settings: Settin
     assert decision.diagnosis is not None
     nodes = decision.diagnosis.nodes
     if len(feasible) == 1:
-        decision.node = nodes.names[int(feasible[0])]
+        decision.node, decision.ties = nodes.names[int(feasible[0])], 1
         return
     scoring.pre_score(calls, profile, decision.state, pod, nodes, feasible)
     decision.scores = scoring.score(calls, profile, decision.state, pod, nodes, feasible)

@@ -55,6 +55,7 @@ class ColumnTable(NodeTable):
         self._images: dict[str, tuple[int, dict[str, None]]] = {}
         self._image_states: dict[str, tuple[int, ImageState]] = {}
         self._ports: dict[tuple[str, int], dict[tuple[str, str], int]] = {}
+        self._storage: dict[tuple[str, ...], dict[str, Pod]] = {}
         self.counts: CountGroups
         self.term_groups: TermGroups
         self.refresh()
@@ -114,6 +115,10 @@ class ColumnTable(NodeTable):
     def port_users(self, protocol: str, port: int) -> Iterable[tuple[int, str]]:
         for node_name, ip in self._ports.get((protocol, port), ()):
             yield self._rows[node_name], ip
+
+    def storage_users(self, key: tuple[str, ...]) -> Iterable[tuple[int, Pod]]:
+        for pod in self._storage.get(key, {}).values():
+            yield self._rows[pod.node_name], pod
 
     def matching_pods(self, *all_of: PodMatcher, skip_terminating: bool = False) -> npt.NDArray[np.int32]:
         return self.counts.ask(all_of, skip_terminating)
@@ -195,6 +200,10 @@ class ColumnTable(NodeTable):
             self._scalar(self._scalar_req, resource).data[row] += sign * amount
         for port in pod.host_ports:
             self._move_port((port.protocol, port.port), (self.names[row], port.ip), sign)
+        if pod.spec.volumes:
+            fixed["attachable_count"].data[row] += sign * pod.attachable_count
+            for key in pod.storage_keys:
+                self._move_storage(key, pod, sign)
 
     # -- private --
 
@@ -229,6 +238,15 @@ class ColumnTable(NodeTable):
             del users[user]
             if not users:
                 del self._ports[port]
+
+    def _move_storage(self, key: tuple[str, ...], pod: Pod, sign: int) -> None:
+        users = self._storage.setdefault(key, {})
+        if sign > 0:
+            users[pod.uid] = pod
+        else:
+            users.pop(pod.uid, None)  # a pod may mount the same thing twice
+            if not users:
+                del self._storage[key]
 
     def _forget_images(self, node: Node) -> None:
         for image in node.images:

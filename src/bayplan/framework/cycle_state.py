@@ -48,6 +48,14 @@ class CycleState:
     def get(self, key: Key[T]) -> T | None:
         return cast("T | None", self._values.get(key))
 
+    def copy(self) -> CycleState:
+        """A copy that shares the values: for another pod of which plugins read the same."""
+        copy = CycleState()
+        copy._values = self._values.copy()
+        copy.skip_filter = self.skip_filter.copy()
+        copy.skip_score = self.skip_score.copy()
+        return copy
+
     def clone(self) -> CycleState:
         """A copy whose values can be changed without touching this one."""
         copy = CycleState()

@@ -30,6 +30,9 @@ class ObjectStore(Protocol):
     def generation(self, kind: str) -> int:
         """Moves whenever an object of the kind changes."""
 
+    def changes(self, kind: str, since: int) -> Sequence[tuple[str, str]] | None:
+        """(namespace, name) of objects that changed since that generation; ``None`` if it is too long ago to tell."""
+
 
 class NominatedPods(Protocol):
     """Pods that wait for room on a node."""

@@ -87,6 +87,10 @@ class Plugin:
         """All that this plugin reads of a pod to filter and score, or ``UNSIGNED``."""
         return UNSIGNED
 
+    def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
+        """True if it is certain, and cheap to tell, that it would skip both filtering and scoring of this pod now."""
+        return False
+
     def code(self, reason: Reason) -> int:
         """The number that stands for a reason in the array that ``filter`` returns."""
         return self.reasons.index(reason) + 1

@@ -48,10 +48,14 @@ COLUMNS: dict[str, type[np.generic]] = {
     "pods_count": np.int64,
     "nz_cpu_milli": np.int64,
     "nz_mem_bytes": np.int64,
+    "attachable_count": np.int64,
     "unschedulable": np.bool_,
     "taints_id": np.int32,
 }
-"""The fixed columns.  ``nz_`` counts pods without requests at their scoring defaults."""
+"""
+The fixed columns.  ``nz_`` counts pods without requests at their scoring defaults; ``attachable_count`` is how many
+volumes of pods may have to be attached to the node, a volume of two pods counted twice.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,7 @@ class NodeTable(ABC):
     pods_count: npt.NDArray[np.int64]
     nz_cpu_milli: npt.NDArray[np.int64]
     nz_mem_bytes: npt.NDArray[np.int64]
+    attachable_count: npt.NDArray[np.int64]
     unschedulable: Mask
     taints_id: npt.NDArray[np.int32]
 
@@ -176,6 +181,10 @@ class NodeTable(ABC):
     @abstractmethod
     def port_users(self, protocol: str, port: int) -> Iterable[tuple[int, str]]:
         """(row, host IP) of every use of a host port."""
+
+    @abstractmethod
+    def storage_users(self, key: tuple[str, ...]) -> Iterable[tuple[int, Pod]]:
+        """(row, pod) of every pod on a node that mounts this claim or inline disk; see ``Pod.storage_keys``."""
 
     # -- counts of pods --
 

@@ -72,6 +72,7 @@ class WhatIfNode(NodeView):
             "pods_count": 1,
             "nz_cpu_milli": cpu,
             "nz_mem_bytes": memory,
+            "attachable_count": pod.attachable_count,
         }
         for column, amount in deltas.items():
             self._changed[column] = getattr(self, column) + sign * amount
@@ -132,6 +133,9 @@ class OneNodeTable(NodeTable):
         for used in self._node.host_ports:
             if used.protocol == protocol and used.port == port:
                 yield 0, used.ip
+
+    def storage_users(self, key: tuple[str, ...]) -> Iterable[tuple[int, Pod]]:
+        return ((0, pod) for pod in self._node.pods if key in pod.storage_keys)
 
     def matching_pods(self, *all_of: PodMatcher, skip_terminating: bool = False) -> npt.NDArray[np.int32]:
         count = sum(

@@ -2,39 +2,57 @@
 Who we are to the API server: kubeconfig, contexts, exec plugins, in-cluster tokens, client certificates.
 
 Reading credentials is left to the ``kubernetes`` package's ``config`` module; it is imported only when a
-cluster is really contacted.  Used by ``kube.client``.
+cluster is really contacted.  ``kube.client`` uses it: ``headers`` is cheap and asked for on every request,
+``refresh`` and ``reload`` may read files and start programs, so the client calls them in a thread.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import ssl
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import proxy_bypass_environment
 
 from bayplan.errors import ConfigError
 from bayplan.kube.transport import Endpoint
 
 IN_CLUSTER_TOKEN = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
+# Tokens last for an hour or more and are replaced well before they end.
+REFRESH_S = 30.0
 
 
 class Credentials:
-    """The endpoint and headers of one cluster; tokens are asked for on each request, since they rotate."""
+    """The endpoint and headers of one cluster; both may change while we run."""
 
     def __init__(self, kubeconfig: str | None = None, context: str | None = None) -> None:
         self._kubeconfig = kubeconfig
         self._context = context
-        self._configuration = self._load()
-
-    @property
-    def namespace(self) -> str:
-        """The namespace of the chosen context."""
-        return str(getattr(self._configuration, "bayplan_namespace", "") or "default")
+        self.namespace = "default"
+        self.reload()
 
     def reload(self) -> None:
         """Read everything anew: the API server did not accept what we had."""
         self._configuration = self._load()
+        self._take()
+
+    def refresh(self) -> None:
+        """Get the next token where one is due: a rotated in-cluster token, an exec plugin's that expires."""
+        hook = self._configuration.refresh_api_key_hook
+        if hook is not None:
+            try:
+                hook(self._configuration)
+            except Exception as error:
+                raise ConfigError(self._advice(error)) from error
+        self._take()
+
+    def is_due(self) -> bool:
+        """Is it time for ``refresh``?"""
+        return time.monotonic() - self._taken_at > REFRESH_S
 
     def endpoint(self) -> Endpoint:
         configuration = self._configuration
@@ -42,18 +60,21 @@ class Credentials:
             configuration.host.rstrip("/"),
             _ssl_context(configuration) if configuration.host.startswith("https") else None,
             configuration.tls_server_name or None,
-            configuration.proxy or None,
+            _proxy(configuration),
         )
 
-    def headers(self) -> dict[str, str]:
+    def headers(self) -> Mapping[str, str]:
         """The authorization of this moment."""
-        # The key's name differs between releases of the package; reading it runs the refresh hook.
-        token = self._configuration.get_api_key_with_prefix("BearerToken", alias="authorization")
-        if token:
-            return {"Authorization": token}
-        if self._configuration.username:
-            return {"Authorization": self._configuration.get_basic_auth_token()}
-        return {}
+        return self._headers
+
+    def _take(self) -> None:
+        keys = self._configuration.api_key
+        # The key's name differs between releases of the package; files often end in a newline.
+        token = (keys.get("BearerToken") or keys.get("authorization") or "").strip()
+        self._headers = {"Authorization": token} if token else {}
+        self._taken_at = time.monotonic()
+
+    # -- reading --
 
     def _load(self) -> Any:
         from kubernetes import client, config
@@ -78,27 +99,70 @@ class Credentials:
         if self._kubeconfig and not Path(self._kubeconfig).expanduser().exists():
             raise ValueError("no such file")
         path = str(Path(self._kubeconfig).expanduser()) if self._kubeconfig else None
-        config.load_kube_config(path, self._context, client_configuration=configuration, persist_config=False)
+        with _Complaints() as complaints:
+            config.load_kube_config(path, self._context, client_configuration=configuration, persist_config=False)
+        if complaints.lines:
+            # The package logs that an exec plugin failed and goes on without credentials.
+            raise ValueError("; ".join(complaints.lines))
         contexts, active = config.list_kube_config_contexts(path)
         chosen = next((c for c in contexts if c["name"] == self._context), active) if self._context else active
-        configuration.bayplan_namespace = chosen["context"].get("namespace", "default")
+        self.namespace = str(chosen["context"].get("namespace") or "default")
 
     def _advice(self, error: Exception) -> str:
+        if self._in_cluster():
+            return f"cannot read the service account's credentials: {' '.join(str(error).split())}"
         where = self._kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
         context = f" (context {self._context})" if self._context else ""
         what = " ".join(str(error).split())
         return f"{where}{context}: cannot read the kubeconfig: {what}; pass --kubeconfig FILE or set KUBECONFIG"
 
 
+class _Complaints(logging.Handler):
+    """Catches what is logged as an error on the root logger meanwhile."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+    def __enter__(self) -> _Complaints:
+        logging.getLogger().addHandler(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        logging.getLogger().removeHandler(self)
+
+
 def _ssl_context(configuration: Any) -> ssl.SSLContext:
     # The CA comes from the kubeconfig alone: the machine's bundle knows nothing of a cluster's own CA.
     context = ssl.create_default_context(cafile=configuration.ssl_ca_cert or None)
+    # Strict checking, the default from Python 3.13 on, refuses the CAs that kubeadm and others make.
+    context.verify_flags &= ~getattr(ssl, "VERIFY_X509_STRICT", 0)
     if not configuration.verify_ssl:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     if configuration.cert_file:
-        context.load_cert_chain(configuration.cert_file, configuration.key_file)
+        try:
+            context.load_cert_chain(configuration.cert_file, configuration.key_file)
+        except (OSError, ssl.SSLError) as error:
+            raise ConfigError(f"cannot use the client certificate {configuration.cert_file}: {error}") from error
     return context
+
+
+def _proxy(configuration: Any) -> str | None:
+    """The proxy of the kubeconfig, or that of the environment unless it exempts this host."""
+    proxy = configuration.proxy
+    if not proxy:
+        return None
+    if not str(proxy).startswith(("http://", "https://")):
+        raise ConfigError(f"proxy {proxy}: only http:// and https:// proxies are supported")
+    from_environment = getattr(configuration, "_proxy_from_env", False)
+    host = urlsplit(configuration.host).hostname or ""
+    if from_environment and proxy_bypass_environment(host, {"no": configuration.no_proxy or ""}):
+        return None
+    return str(proxy)
 
 
 class FixedCredentials:
@@ -113,8 +177,14 @@ class FixedCredentials:
     def reload(self) -> None:
         return None
 
+    def refresh(self) -> None:
+        return None
+
+    def is_due(self) -> bool:
+        return False
+
     def endpoint(self) -> Endpoint:
         return self._endpoint
 
-    def headers(self) -> dict[str, str]:
+    def headers(self) -> Mapping[str, str]:
         return self._headers

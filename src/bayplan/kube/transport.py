@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import aiohttp
 from yarl import URL
@@ -19,8 +20,11 @@ from bayplan.errors import TransportError
 
 REQUEST_TIMEOUT_S = 30.0
 CONNECT_TIMEOUT_S = 10.0
+READ_BYTES = 256 * 1024
 # One line of a watch is one object; the API server's own limit for an object is about 1.5 MB.
 MAX_LINE_BYTES = 16 * 1024 * 1024
+# Requests under way on connections that were replaced get this long to end.
+GRACE_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +37,17 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True)
+class Stream:
+    """An answer that goes on: its start, and its lines as they come."""
+
+    status: int
+    headers: Mapping[str, str]
+    lines: AsyncIterator[bytes]
+
+
+@dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where to connect and how."""
+    """Where to connect and how.  Without ``ssl`` an https server is checked against the machine's own CAs."""
 
     base_url: str
     ssl: ssl.SSLContext | None = None
@@ -59,8 +72,11 @@ class Transport(Protocol):
 
     def stream(
         self, path: str, *, params: Mapping[str, str], headers: Mapping[str, str] | None, silence_s: float
-    ) -> AsyncIterator[bytes]:
-        """The lines of a long answer; the first item is the status line as ``b"200"``."""
+    ) -> AbstractAsyncContextManager[Stream]:
+        """A long answer, line by line; ``TransportError`` when nothing comes for ``silence_s``."""
+
+    async def use(self, endpoint: Endpoint) -> None:
+        """Connect differently from now on: rotated certificates, another CA."""
 
     async def close(self) -> None: ...
 
@@ -71,21 +87,16 @@ class HttpTransport:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._session: aiohttp.ClientSession | None = None
+        self._retiring: set[asyncio.Task[None]] = set()
 
     async def use(self, endpoint: Endpoint) -> None:
-        """Connect differently from now on (rotated certificates)."""
+        """New requests use new connections; those under way may end on the old ones."""
         self._endpoint = endpoint
-        await self.close()
-
-    def _open(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=60.0, enable_cleanup_closed=False)
-            self._session = aiohttp.ClientSession(connector=connector, trust_env=False, auto_decompress=True)
-        return self._session
-
-    def _url(self, path: str, params: Mapping[str, str] | None) -> URL:
-        url = URL(self._endpoint.base_url + path, encoded=False)
-        return url.with_query(params) if params else url
+        if self._session is not None:
+            retiring = asyncio.ensure_future(_retire(self._session))
+            self._session = None
+            self._retiring.add(retiring)
+            retiring.add_done_callback(self._retiring.discard)
 
     async def request(
         self,
@@ -100,62 +111,87 @@ class HttpTransport:
         timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_TIMEOUT_S)
         try:
             async with self._open().request(
-                method,
-                self._url(path, params),
-                data=body,
-                headers=headers,
-                timeout=timeout,
-                ssl=self._endpoint.ssl or False,
-                server_hostname=self._endpoint.server_hostname,
-                proxy=self._endpoint.proxy,
+                method, self._url(path, params), data=body, headers=headers, timeout=timeout, **self._connection()
             ) as answer:
                 return Response(answer.status, answer.headers, await answer.read())
         except TimeoutError as error:
             raise TransportError(f"{method} {path}: no answer within {timeout_s:g} s") from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise TransportError(f"{method} {path}: {error or type(error).__name__}") from error
+            raise TransportError(f"{method} {path}: {_words(error)}") from error
 
+    @asynccontextmanager
     async def stream(
         self, path: str, *, params: Mapping[str, str], headers: Mapping[str, str] | None, silence_s: float
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncIterator[Stream]:
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S, sock_read=silence_s)
         try:
             async with self._open().get(
                 self._url(path, params),
                 headers=headers,
                 timeout=timeout,
-                ssl=self._endpoint.ssl or False,
-                server_hostname=self._endpoint.server_hostname,
-                proxy=self._endpoint.proxy,
-                read_bufsize=256 * 1024,
+                read_bufsize=READ_BYTES,
+                **self._connection(),
             ) as answer:
-                yield str(answer.status).encode()
-                async for line in _lines(answer.content):
-                    yield line
+                yield Stream(answer.status, answer.headers, _lines(answer.content))
         except TimeoutError as error:
             raise TransportError(f"watch {path}: silent for {silence_s:g} s") from error
-        except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise TransportError(f"watch {path}: {error or type(error).__name__}") from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise TransportError(f"watch {path}: {_words(error)}") from error
 
     async def close(self) -> None:
+        for task in list(self._retiring):
+            task.cancel()
+        await asyncio.gather(*self._retiring, return_exceptions=True)
         if self._session is not None:
             session, self._session = self._session, None
             await session.close()
-            # The loop needs one turn to finish closing TLS connections.
-            await asyncio.sleep(0)
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=60.0)
+            self._session = aiohttp.ClientSession(connector=connector, trust_env=False)
+        return self._session
+
+    def _url(self, path: str, params: Mapping[str, str] | None) -> URL:
+        url = URL(self._endpoint.base_url + path)
+        return url.with_query(params) if params else url
+
+    def _connection(self) -> dict[str, Any]:
+        endpoint = self._endpoint
+        return {
+            "ssl": True if endpoint.ssl is None else endpoint.ssl,
+            "server_hostname": endpoint.server_hostname,
+            "proxy": endpoint.proxy,
+        }
+
+
+async def _retire(session: aiohttp.ClientSession) -> None:
+    try:
+        await asyncio.sleep(GRACE_S)
+    finally:
+        await session.close()
 
 
 async def _lines(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
     """Whole lines.  The library's own line reader gives up on long ones, and watches have long ones."""
-    rest = b""
+    parts: list[bytes] = []
+    size = 0
     async for chunk in content.iter_any():
-        rest += chunk
-        if b"\n" in chunk:
-            *whole, rest = rest.split(b"\n")
+        *whole, rest = chunk.split(b"\n")
+        if whole:
+            whole[0] = b"".join([*parts, whole[0]])
+            parts, size = [], 0
             for line in whole:
                 if line:
                     yield line
-        elif len(rest) > MAX_LINE_BYTES:
-            raise ValueError(f"a line of more than {MAX_LINE_BYTES} bytes")
-    if rest:
-        yield rest
+        parts.append(rest)
+        size += len(rest)
+        if size > MAX_LINE_BYTES:
+            raise TransportError(f"a line of more than {MAX_LINE_BYTES} bytes")
+    # Only error texts end without a newline; a watch that is cut in the middle of a line raises above.
+    if last := b"".join(parts):
+        yield last
+
+
+def _words(error: Exception) -> str:
+    return str(error) or type(error).__name__

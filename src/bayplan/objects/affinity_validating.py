@@ -21,7 +21,15 @@ from bayplan.objects.affinity import (
 )
 from bayplan.objects.meta import LabelSelector
 from bayplan.objects.mistakes import Mistakes, labels, mistake, one_of, tried
-from bayplan.objects.requirement import IN, LABEL_OPERATORS, NODE_OPERATORS, NOT_IN, check_key, check_value, check_values
+from bayplan.objects.requirement import (
+    IN,
+    LABEL_OPERATORS,
+    NODE_OPERATORS,
+    NOT_IN,
+    check_key,
+    check_value,
+    check_values,
+)
 from bayplan.objects.selector import NODE_NAME_FIELD
 from bayplan.objects.toleration import EFFECTS, EXISTS, NO_EXECUTE, OPERATORS, Taint, Toleration
 

@@ -180,6 +180,11 @@ class Pod(ApiObject, frozen=True, kw_only=True):
     # -- worked out on first use --
 
     @cached_property
+    def label_set(self) -> tuple[str, frozenset[tuple[str, str]]]:
+        """Namespace and labels: all that selectors read of it."""
+        return self.namespace, frozenset(self.labels.items())
+
+    @cached_property
     def requests(self) -> Resources:
         """What the spec asks for."""
         return requests.pod_requests(self)
@@ -214,10 +219,23 @@ class Pod(ApiObject, frozen=True, kw_only=True):
         """Names of the images that are mounted as volumes."""
         return tuple(normalise_image(each.image.reference) for each in self.volumes if each.image is not None)
 
-    @cached_property
+    @property
     def claim_names(self) -> tuple[str, ...]:
         """Names of the PersistentVolumeClaims it mounts, those made for it alone included."""
+        # Not kept: pods of one template share what is kept, and this has the pod's own name in it.
         return tuple(name for name in (each.claim_name(self.name) for each in self.volumes) if name)
+
+    @cached_property
+    def storage_keys(self) -> tuple[tuple[str, ...], ...]:
+        """What it mounts that others may mount too: its claims (not those made for it alone) and inline disks."""
+        claims = (each.persistent_volume_claim for each in self.volumes)
+        keys = [("claim", self.namespace, each.claim_name) for each in claims if each is not None]
+        return (*keys, *(key for key in (each.disk_key for each in self.volumes) if key is not None))
+
+    @cached_property
+    def attachable_count(self) -> int:
+        """How many of its volumes may have to be attached to its node; the same disk twice counts twice."""
+        return sum(1 for each in self.volumes if each.may_need_attaching)
 
     @cached_property
     def required_node_affinity(self) -> NodeRequirement | None:
@@ -268,8 +286,10 @@ class Pod(ApiObject, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, **changes)
 
     def assigned_to(self, node_name: str) -> Pod:
-        """The same pod on a node."""
-        return self.evolve(spec=msgspec.structs.replace(self.spec, node_name=node_name))
+        """The same pod on a node.  Nothing that was worked out depends on the node, so it is carried over."""
+        placed = self.evolve(spec=msgspec.structs.replace(self.spec, node_name=node_name))
+        placed.__dict__.update(self.__dict__)
+        return placed
 
     def nominated_to(self, node_name: str) -> Pod:
         """The same pod with a node set aside for it."""

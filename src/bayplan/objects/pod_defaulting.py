@@ -52,11 +52,9 @@ def default_pod_spec(
     runtime_classes: Mapping[str, RuntimeClass],
 ) -> PodSpec:
     """The spec of `pod` with everything filled in; InputError if its priority class is not known."""
-    spec = pod.spec
+    spec = with_container_defaults(pod.spec)
     spec = replace(
         spec,
-        containers=_containers(spec.containers, spec.host_network),
-        init_containers=_containers(spec.init_containers, spec.host_network),
         scheduler_name=spec.scheduler_name or DEFAULT_SCHEDULER,
         restart_policy=spec.restart_policy or ALWAYS,
         termination_grace_period_seconds=_patience(spec),
@@ -75,6 +73,15 @@ def _patience(spec: PodSpec) -> int:
 
 
 # -- containers --
+
+
+def with_container_defaults(spec: PodSpec) -> PodSpec:
+    """Requests from limits, and ports."""
+    return replace(
+        spec,
+        containers=_containers(spec.containers, spec.host_network),
+        init_containers=_containers(spec.init_containers, spec.host_network),
+    )
 
 
 def _containers(containers: tuple[Container, ...] | None, host_network: bool) -> tuple[Container, ...] | None:

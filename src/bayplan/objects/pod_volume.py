@@ -75,6 +75,7 @@ class RBDVolume(Wire, frozen=True, kw_only=True):
 class AzureDisk(Wire, frozen=True, kw_only=True):
     disk_name: str = ""
     disk_uri: str = msgspec.field(default="", name="diskURI")
+    kind: str | None = None
     read_only: bool | None = None
 
 
@@ -128,6 +129,44 @@ class Volume(Wire, frozen=True, kw_only=True):
     secret: dict[str, Any] | None = None
     empty_dir: dict[str, Any] | None = None
     host_path: dict[str, Any] | None = None
+
+    @property
+    def may_need_attaching(self) -> bool:
+        """Whether it can count against what a CSI driver attaches to a node: claims, and disks of old plugins."""
+        return self.has_claim or self.is_migratable
+
+    @property
+    def has_claim(self) -> bool:
+        return self.persistent_volume_claim is not None or self.ephemeral is not None
+
+    @property
+    def is_migratable(self) -> bool:
+        """Whether it is of an old in-tree plugin that a CSI driver took over."""
+        return (
+            self.gce_persistent_disk is not None
+            or self.aws_elastic_block_store is not None
+            or self.azure_disk is not None
+            or self.azure_file is not None
+            or self.cinder is not None
+            or self.portworx_volume is not None
+            or self.vsphere_volume is not None
+        )
+
+    @property
+    def disk_key(self) -> tuple[str, ...] | None:
+        """Names the disk of a kind that pods on one node may have to keep to themselves; None for other kinds.
+
+        Equal keys are needed for a conflict, not enough: read-only mounts and monitors are looked at later.
+        """
+        if self.gce_persistent_disk is not None:
+            return "gcePersistentDisk", self.gce_persistent_disk.pd_name
+        if self.aws_elastic_block_store is not None:
+            return "awsElasticBlockStore", self.aws_elastic_block_store.volume_id
+        if self.iscsi is not None:
+            return "iscsi", self.iscsi.iqn
+        if self.rbd is not None:
+            return "rbd", self.rbd.pool, self.rbd.image
+        return None
 
     def claim_name(self, pod_name: str) -> str:
         """The claim behind this volume of the pod, or "" if there is none."""

@@ -11,19 +11,17 @@ from collections.abc import Callable
 from typing import Any
 
 from bayplan.objects import affinity_validating as rules
-from bayplan.objects import policy, quantity, volume, workload
+from bayplan.objects import policy, volume, workload
+from bayplan.objects import resource_validating as amounts
 from bayplan.objects.meta import ApiObject, parse_time
 from bayplan.objects.mistakes import Mistakes, labels, mistake, one_of, quantities, tried
 from bayplan.objects.node import Node
 from bayplan.objects.pod import PREEMPT_LOWER_PRIORITY, Pod
-from bayplan.objects.pod_spec import Container, PodSpec, ResourceRequirements
+from bayplan.objects.pod_spec import Container, PodSpec
 from bayplan.objects.quantity import milli_value
-from bayplan.objects.requests import container_requests
-from bayplan.objects.resources import CPU, EPHEMERAL_STORAGE, MEMORY, is_extended_name, is_pod_level_name
 from bayplan.objects.selector import compile_label_selector
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_STANDARD = (CPU, MEMORY, EPHEMERAL_STORAGE)
 _INT32 = range(-(2**31), 2**31)
 _USER_PRIORITY_MAX = 1_000_000_000
 
@@ -62,7 +60,7 @@ def check_pod_spec(spec: PodSpec, field: str) -> Mistakes:
     for name, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
         for index, container in enumerate(containers or ()):
             yield from _container(f"{field}.{name}[{index}]", container)
-    yield from _pod_resources(spec, field)
+    yield from amounts.pod_resources(f"{field}.resources", spec)
     yield from quantities(f"{field}.overhead", spec.overhead)
     yield from labels(f"{field}.nodeSelector", spec.node_selector)
     yield from rules.affinity(f"{field}.affinity", spec.affinity)
@@ -75,7 +73,7 @@ def check_pod_spec(spec: PodSpec, field: str) -> Mistakes:
 
 
 def _container(field: str, container: Container) -> Mistakes:
-    yield from _resources(f"{field}.resources", container.resources)
+    yield from amounts.container_resources(f"{field}.resources", container.resources)
     for index, port in enumerate(container.ports or ()):
         at = f"{field}.ports[{index}]"
         if port.protocol:
@@ -83,76 +81,6 @@ def _container(field: str, container: Container) -> Mistakes:
         for name, number in (("containerPort", port.container_port), ("hostPort", port.host_port)):
             if not 0 <= number <= 65535:
                 yield mistake(f"{at}.{name}", f"{number} is not a port", "write a number from 1 to 65535")
-
-
-def _resources(field: str, resources: ResourceRequirements) -> Mistakes:
-    wrong = False
-    for part, written in (("requests", resources.requests), ("limits", resources.limits)):
-        for name in written or {}:
-            if "/" not in name and name not in _STANDARD and not name.startswith("hugepages-"):
-                yield mistake(
-                    f"{field}.{part}.{name}",
-                    f'"{name}" is not a resource of containers',
-                    f"write {', '.join(_STANDARD)}, hugepages-<size> or a full name such as example.com/gpu",
-                )
-        for found in quantities(f"{field}.{part}", written):
-            wrong = True
-            yield found
-    if not wrong:
-        yield from _amounts(field, resources)
-
-
-def _amounts(field: str, resources: ResourceRequirements) -> Mistakes:
-    """How requests and limits go together, once each is known to be a quantity."""
-    limits = resources.limits or {}
-    for part, written in (("requests", resources.requests), ("limits", limits)):
-        for name, amount in (written or {}).items():
-            if is_extended_name(name) and milli_value(amount) % 1000:
-                yield mistake(f"{field}.{part}.{name}", f"{amount} is not whole", "write a whole number")
-    for name, asked in (resources.requests or {}).items():
-        at = f"{field}.requests.{name}"
-        exact = is_extended_name(name) or name.startswith("hugepages-")
-        if name not in limits:
-            if exact:
-                yield mistake(f"{field}.limits.{name}", f"{name} needs a limit as well", f"write {asked} there too")
-            continue
-        limit = limits[name]
-        if milli_value(asked) > milli_value(limit):
-            yield mistake(at, f"{asked} is more than the limit of {limit}", f"write at most {limit}")
-        elif exact and milli_value(asked) != milli_value(limit):
-            yield mistake(at, f"{asked} is not the limit of {limit}", f"write {limit}: {name} cannot be overcommitted")
-
-
-def _pod_resources(spec: PodSpec, field: str) -> Mistakes:
-    resources = spec.resources
-    if resources is None:
-        return
-    at = f"{field}.resources"
-    for part, written in (("requests", resources.requests), ("limits", resources.limits)):
-        for name in written or {}:
-            if not is_pod_level_name(name):
-                yield mistake(
-                    f"{at}.{part}.{name}",
-                    "not a resource of a whole pod",
-                    "write cpu, memory or hugepages-<size>",
-                )
-    yield from _resources(at, resources)
-    try:
-        together = container_requests(spec)
-        mine = {name: milli_value(amount) for name, amount in (resources.requests or {}).items()}
-    except ValueError:
-        return  # said already, where the bad quantity stands
-    for name, amount in mine.items():
-        if amount < together.get(name, 0):
-            yield mistake(
-                f"{at}.requests.{name}",
-                "less than what the containers ask for together",
-                f"write at least {quantity.format_resource(name, _units(name, together[name]))}",
-            )
-
-
-def _units(name: str, milli: int) -> int:
-    return milli if name == CPU else -(-milli // 1000)
 
 
 def _node(node: Node) -> Mistakes:

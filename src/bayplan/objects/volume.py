@@ -26,9 +26,11 @@ from bayplan.objects.pod_volume import (
     VsphereVolume,
 )
 from bayplan.objects.quantity import Quantity, value
+from bayplan.objects.requirement import IN, Requirement
 from bayplan.objects.selector import (
     EVERYTHING,
     NodeRequirement,
+    NodeTerm,
     Selector,
     compile_label_selector,
     compile_node_selector,
@@ -41,19 +43,25 @@ IS_DEFAULT_CLASS = (
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",
 )
+BETA_STORAGE_CLASS = "volume.beta.kubernetes.io/storage-class"
+MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 IMMEDIATE = "Immediate"
 FILESYSTEM = "Filesystem"
 READ_WRITE_ONCE_POD = "ReadWriteOncePod"
 STORAGE = "storage"
+AVAILABLE = "Available"
+LOST = "Lost"
 
 
 class ObjectReference(Wire, frozen=True, kw_only=True):
+    api_version: str = ""
     kind: str = ""
     namespace: str = ""
     name: str = ""
     uid: str = ""
+    resource_version: str = ""
 
 
 class CSIPersistentVolume(Wire, frozen=True, kw_only=True):
@@ -104,11 +112,38 @@ class PersistentVolume(ApiObject, frozen=True, kw_only=True):
     def volume_mode(self) -> str:
         return self.spec.volume_mode or FILESYSTEM
 
+    @property
+    def storage_class(self) -> str:
+        """The class it is of; the old annotation goes before the field."""
+        return self.annotations.get(BETA_STORAGE_CLASS, self.spec.storage_class_name)
+
     @cached_property
     def node_requirement(self) -> NodeRequirement | None:
         """Which nodes can reach it, or None if all can."""
-        required = self.spec.node_affinity.required if self.spec.node_affinity else None
-        return None if required is None else NodeRequirement((), compile_node_selector(required))
+        return volume_requirement(self.spec.node_affinity)
+
+    def is_set_aside_for(self, claim: PersistentVolumeClaim) -> bool:
+        """Whether it names this claim; a name without a uid means any claim of the name."""
+        written = self.spec.claim_ref
+        return (
+            written is not None
+            and (written.namespace, written.name) == (claim.namespace, claim.name)
+            and written.uid in ("", claim.uid)
+        )
+
+
+def volume_requirement(affinity: VolumeNodeAffinity | None) -> NodeRequirement | None:
+    """The nodes a volume's affinity lets in, or None for all.
+
+    It is matched against labels alone: conditions on fields of the node count as met, also where a term has no
+    others.
+    """
+    if affinity is None or affinity.required is None:
+        return None
+    terms = compile_node_selector(affinity.required)
+    if any(term.fields and not term.expressions and not term.invalid for term in terms):
+        return None
+    return NodeRequirement((), tuple(NodeTerm(term.expressions, (), term.invalid) for term in terms))
 
 
 class PersistentVolumeClaimStatus(Wire, frozen=True, kw_only=True):
@@ -126,6 +161,16 @@ class PersistentVolumeClaim(ApiObject, frozen=True, kw_only=True):
     @property
     def volume_mode(self) -> str:
         return self.spec.volume_mode or FILESYSTEM
+
+    @property
+    def storage_class(self) -> str:
+        """The class it asks for, or "" for none; the old annotation goes before the field."""
+        return self.annotations.get(BETA_STORAGE_CLASS, self.spec.storage_class_name or "")
+
+    @property
+    def has_request(self) -> bool:
+        """Whether it says how much it wants at all."""
+        return STORAGE in (self.spec.resources.requests or {})
 
     @property
     def is_bound(self) -> bool:
@@ -161,15 +206,27 @@ class StorageClass(ApiObject, frozen=True, kw_only=True):
     def waits_for_consumer(self) -> bool:
         return self.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
 
-    def allows(self, labels: Mapping[str, str]) -> bool:
-        """Whether it may provision where a node has these labels.
+    @property
+    def can_provision(self) -> bool:
+        """Whether somebody makes volumes for it when they are asked for."""
+        return self.provisioner not in ("", NO_PROVISIONER)
 
-        No topologies written means anywhere; a term that asks for nothing allows nothing.
-        """
-        terms = [term.match_label_expressions or () for term in self.allowed_topologies or ()]
-        return not terms or any(
-            term and all(labels.get(each.key) in (each.values or ()) for each in term) for term in terms
-        )
+    @cached_property
+    def node_requirement(self) -> NodeRequirement | None:
+        """The nodes it may provision for, or None for all; a term that asks for nothing allows nothing."""
+        if not self.allowed_topologies:
+            return None
+        return NodeRequirement((), tuple(_compile_topology(term) for term in self.allowed_topologies))
+
+    def allows(self, labels: Mapping[str, str]) -> bool:
+        """Whether it may provision where a node has these labels."""
+        return self.node_requirement is None or self.node_requirement.matches("", labels)
+
+
+def _compile_topology(term: TopologyTerm) -> NodeTerm:
+    written = term.match_label_expressions or ()
+    expressions = tuple(Requirement(each.key, IN, tuple(sorted(set(each.values or ())))) for each in written)
+    return NodeTerm(expressions, (), invalid=any(not each.values for each in expressions))
 
 
 class VolumeNodeResources(Wire, frozen=True, kw_only=True):
@@ -201,6 +258,11 @@ class CSINode(ApiObject, frozen=True, kw_only=True):
             if driver.allocatable is not None and driver.allocatable.count is not None
         }
 
+    @cached_property
+    def migrated_plugins(self) -> frozenset[str]:
+        """The old in-tree plugins whose volumes a CSI driver looks after on this node."""
+        return frozenset(filter(None, self.annotations.get(MIGRATED_PLUGINS, "").split(",")))
+
 
 class CSIDriverSpec(Wire, frozen=True, kw_only=True):
     attach_required: bool | None = None
@@ -222,6 +284,13 @@ class CSIStorageCapacity(ApiObject, frozen=True, kw_only=True):
     @cached_property
     def selector(self) -> Selector:
         return compile_label_selector(self.node_topology)
+
+    @cached_property
+    def node_requirement(self) -> NodeRequirement | None:
+        """The nodes that can use it, or None for all."""
+        if self.selector.is_empty:
+            return None
+        return NodeRequirement((), () if self.selector.nothing else (NodeTerm(self.selector.requirements),))
 
     @cached_property
     def largest_bytes(self) -> int | None:

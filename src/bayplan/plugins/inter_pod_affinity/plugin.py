@@ -34,6 +34,7 @@ from bayplan.framework import (
     Rows,
     ScorePlugin,
     Scores,
+    TermKind,
     Verdict,
     failed,
     unresolvable,
@@ -93,7 +94,13 @@ class InterPodAffinity(PreFilterExtensions, FilterPlugin, PreScorePlugin, ScoreP
             except ValueError:
                 return UNSIGNED
         generation = handle_of(self).objects.generation("Namespace")
-        return pod.namespace, frozenset(pod.labels.items()), generation, terms
+        return pod.label_set, generation, terms
+
+    def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
+        affinity = pod.spec.affinity
+        if affinity is not None and (affinity.pod_affinity or affinity.pod_anti_affinity):
+            return False
+        return not any(nodes.terms(kind, pod) for kind in TermKind)
 
     # -- filtering --
 

@@ -82,23 +82,31 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     # -- one node --
 
     def filter_node(self, state: CycleState, pod: Pod, node: NodeView) -> Verdict:
-        return filtering.shortages(node, state[WANTED])
+        return filtering.shortages(node, self._wanted_in(state, pod))
 
     def score_node(self, state: CycleState, pod: Pod, node: NodeView) -> int:
-        return self.strategy.score_node(node, state[ASKED])
+        return self.strategy.score_node(node, self._asked_in(state, pod))
 
     # -- all nodes --
 
     def filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Codes | Verdicts:
-        wanted = state[WANTED]
+        wanted = self._wanted_in(state, pod)
         if len(wanted) > filtering.MAX_WANTS:
             return super().filter(state, pod, nodes)
         return filtering.judge(nodes, wanted)
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Scores:
-        return self.strategy.score(nodes, state[ASKED])
+        return self.strategy.score(nodes, self._asked_in(state, pod))
 
-    # -- what is read of the pod --
+    # -- what is read of the pod; worked out anew where a profile leaves PreFilter or PreScore out --
+
+    def _wanted_in(self, state: CycleState, pod: Pod) -> tuple[Want, ...]:
+        known = state.get(WANTED)
+        return self._wanted(pod) if known is None else known
+
+    def _asked_in(self, state: CycleState, pod: Pod) -> tuple[Asked, ...]:
+        known = state.get(ASKED)
+        return self._asked(pod) if known is None else known
 
     def _wanted(self, pod: Pod) -> tuple[Want, ...]:
         return filtering.wants(pod.requests, self.ignored, self.ignored_groups)

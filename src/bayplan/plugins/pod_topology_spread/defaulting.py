@@ -121,7 +121,7 @@ class DefaultConstraints:
         owner_key = (owner.kind, owner.name) if owner is not None and is_known else None
         held = self._objects.get(owner_key[0], pod.namespace, owner_key[1]) if owner_key else None
         generation = self._objects.generation("Service")
-        key = (pod.namespace, frozenset(pod.labels.items()), owner_key)
+        key = (pod.label_set, owner_key)
         known = self._remembered.get(key)
         # An owner is replaced by a new object whenever it changes; services are asked for as a whole.
         if known is not None and known[0] == generation and known[1] is held:

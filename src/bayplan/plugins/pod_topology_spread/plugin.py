@@ -104,6 +104,12 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
     def filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Codes:
         return filtering.codes(state[filtering.STATE], nodes)
 
+    def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
+        try:
+            return not self._constraints(pod, hard=True) and not self._constraints(pod, hard=False)
+        except ValueError:
+            return False
+
     # -- scoring --
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: NodeTable, feasible: Rows) -> Verdict:

@@ -1,0 +1,1 @@
+"""Wiring, and only wiring: configuration to registry to profiles to engine to the edges."""

@@ -1,0 +1,65 @@
+"""
+Pods of one template share what was worked out for them: one spec object, one set of sums and compiled selectors.
+
+A template's pods arrive as separate objects with equal specs.  The first becomes the prototype; later ones take
+its spec and its worked-out values, so a large ReplicaSet costs the memory and the arithmetic of one pod, and the
+class cache can tell a class by the identity of the spec.  Called by ``engine.informing`` for every waiting pod.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import OrderedDict
+from collections.abc import Hashable
+
+import msgspec
+
+from bayplan.objects.pod import Pod, PodSpec
+
+MAX_PROTOTYPES = 4096
+
+# Volumes that no plugin looks at; the token volume's name differs from pod to pod.
+_VOLUME_SOURCES = (
+    "persistent_volume_claim", "ephemeral", "gce_persistent_disk", "aws_elastic_block_store", "iscsi", "rbd",
+    "azure_disk", "azure_file", "cinder", "portworx_volume", "vsphere_volume", "csi", "image",
+)  # fmt: skip
+
+
+class Prototypes:
+    """The templates seen lately."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Hashable, Pod] = OrderedDict()
+        self._encode = msgspec.json.Encoder().encode
+
+    def shared(self, pod: Pod) -> Pod:
+        """The same pod on its template's spec, with everything known that the template's other pods made known."""
+        owner = pod.controller
+        spec = self._without_idle_volumes(pod.spec)
+        key = (pod.label_set, owner and (owner.kind, owner.name), self._encode(spec))
+        prototype = self._known.get(key)
+        if prototype is None:
+            prototype = self._known[key] = _worked_out(pod.evolve(spec=spec))
+            if len(self._known) > MAX_PROTOTYPES:
+                self._known.popitem(last=False)
+            return prototype
+        shared = pod.evolve(spec=prototype.spec)
+        if not pod.status.container_statuses and not prototype.status.container_statuses:
+            shared.__dict__.update(prototype.__dict__)
+        return shared
+
+    @staticmethod
+    def _without_idle_volumes(spec: PodSpec) -> PodSpec:
+        if not spec.volumes:
+            return spec
+        used = tuple(
+            volume for volume in spec.volumes if any(getattr(volume, source) is not None for source in _VOLUME_SOURCES)
+        )
+        return spec if len(used) == len(spec.volumes) else msgspec.structs.replace(spec, volumes=used or None)
+
+
+def _worked_out(pod: Pod) -> Pod:
+    """With the sums that every one of its kind needs.  A pod whose numbers make no sense fails later, by itself."""
+    with contextlib.suppress(ValueError):
+        _ = pod.requests, pod.accounted, pod.nonzero, pod.host_ports, pod.label_set
+    return pod

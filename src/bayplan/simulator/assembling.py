@@ -1,0 +1,109 @@
+"""
+From what was given to a world in which something can happen: clock, cluster and engine, put together.
+
+``simulating`` lets the world run; ``explaining`` asks its engine about one pod.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from bayplan.clock import VirtualClock
+from bayplan.engine.events import NodeAdded
+from bayplan.engine.scheduler import Scheduler
+from bayplan.framework.config_model import DEFAULT_SCHEDULER_NAME, ProfileConfig, SchedulerConfig
+from bayplan.objects.node import Node
+from bayplan.objects.pod import Pod
+from bayplan.objects.policy import PodDisruptionBudget
+from bayplan.plugins.registering import make_profiles, registry
+from bayplan.simulator.budgets import Budgets
+from bayplan.simulator.cluster import SimulatedCluster, added
+from bayplan.simulator.loading import Given
+from bayplan.simulator.workloads import Workloads
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A cluster and the scheduler that looks at it, in one virtual time."""
+
+    clock: VirtualClock
+    cluster: SimulatedCluster
+    scheduler: Scheduler
+    workloads: Workloads
+    started_at: float
+
+    def deliver(self) -> None:
+        """Tell the scheduler what happened.  News from outside ask for nothing to be done at once."""
+        events, handle = self.cluster.events, self.scheduler.handle
+        while events:
+            handle(events.popleft())
+
+
+def assemble(
+    given: Given,
+    *,
+    seed: int = 0,
+    now: float | None = None,
+    plugins: Sequence[str] = (),
+    discover: bool = True,
+    warn: Callable[[str], None] = lambda warning: None,
+) -> World:
+    """
+    The world at its first moment, with everything in it told to the scheduler.
+
+    Args:
+        now: the wall clock (epoch seconds) at which virtual time starts; the real one if it is not given.
+        plugins: ``module:Class`` of plugins to add.
+        discover: whether to take in the plugins of installed packages.
+        warn: hears of everything that has no effect.
+    """
+    for warning in given.warnings:
+        warn(warning)
+    clock = VirtualClock(time.time() if now is None else now)
+    workloads = Workloads(given.objects, seed)
+    pods = list(workloads.begin())
+    config = given.config if given.config is not None else default_config(pods)
+    cluster = SimulatedCluster(clock, workloads, Budgets(_own_budgets(given), workloads.scale))
+    known, extra = registry(plugins, discover)
+    scheduler = Scheduler(
+        make_profiles(config, known, extra, warn),
+        clock=clock,
+        writer=cluster,
+        events=cluster,
+        seed=seed,
+        initial_backoff_s=config.pod_initial_backoff_seconds,
+        max_backoff_s=config.pod_max_backoff_seconds,
+    )
+    world = World(clock, cluster, scheduler, workloads, clock.now())
+    _populate(world, given, pods)
+    return world
+
+
+def default_config(pods: Iterable[Pod]) -> SchedulerConfig:
+    """A profile of the default plugins for every scheduler that a pod asks for."""
+    names = dict.fromkeys([DEFAULT_SCHEDULER_NAME, *(pod.scheduler_name for pod in pods if not pod.node_name)])
+    return SchedulerConfig(profiles=tuple(ProfileConfig(scheduler_name=name) for name in names))
+
+
+def _own_budgets(given: Given) -> Iterable[PodDisruptionBudget]:
+    """The budgets whose file says nothing of their status."""
+    for each in given.objects:
+        if isinstance(each, PodDisruptionBudget):
+            document = given.place(each)
+            if document is None or not document.raw.get("status"):
+                yield each
+
+
+def _populate(world: World, given: Given, pods: Iterable[Pod]) -> None:
+    """Objects, then nodes, then pods on them, then pods that wait: whoever comes later finds the others there."""
+    events = world.cluster.events
+    for each in (*given.objects, *world.workloads.made):
+        if not isinstance(each, Node | Pod):
+            events.append(added(each))
+    events.extend(NodeAdded(each) for each in given.objects if isinstance(each, Node))
+    for pod in sorted(pods, key=lambda pod: not pod.node_name):
+        if not pod.is_terminal:
+            world.cluster.add_pod(pod)
+    world.deliver()

@@ -1,0 +1,191 @@
+"""
+The cluster of a simulation: holds the pods, does what the engine wants done, and answers with events.
+
+It stands where the API server, the kubelets and the controllers stand in life.  ``driving`` delivers ``events`` to the
+engine, plugins write through it as their ``ClusterWriter``, and ``report`` reads ``records`` in the end.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from bayplan.clock import Clock
+from bayplan.engine.events import Event, ObjectAdded, ObjectChanged, PodAdded, PodChanged, PodDeleted
+from bayplan.engine.intents import PatchStatus
+from bayplan.errors import ConflictError, NotFoundError
+from bayplan.objects import kinds
+from bayplan.objects.meta import ApiObject
+from bayplan.objects.pod import Condition, Pod
+from bayplan.objects.pod_spec import PodStatus
+from bayplan.simulator.budgets import Budgets
+from bayplan.simulator.workloads import Workloads
+
+
+@dataclass(slots=True)
+class Record:
+    """One pod's story."""
+
+    pod: Pod
+    """The newest version; the last one for a pod that is gone."""
+    attempts: int = 0
+    message: str = ""
+    bound_at: float | None = None
+    """Seconds since the start; None for a pod that is on no node or was there from the start."""
+    is_gone: bool = False
+
+
+class SimulatedCluster:
+    """Pods by name, and what happened to them.  A ``ClusterWriter`` and an ``EventSink``."""
+
+    def __init__(self, clock: Clock, workloads: Workloads, budgets: Budgets) -> None:
+        self.events: deque[Event] = deque()
+        """What the engine has not been told yet."""
+        self.records: dict[str, Record] = {}
+        """By uid, in the order the pods appeared."""
+        self.revision = 0
+        """Moves when a pod appears, goes, is bound or nominated."""
+        self._clock = clock
+        self._started_at = clock.now()
+        self._workloads = workloads
+        self._budgets = budgets
+        self._pods: dict[str, Record] = {}
+
+    # -- what is there --
+
+    def add_pod(self, pod: Pod) -> None:
+        """A pod appears."""
+        record = Record(pod)
+        self.records[pod.uid] = self._pods[pod.key] = record
+        self._tell(PodAdded(pod))
+        self._follow_up(self._budgets.added(pod))
+
+    def pod(self, key: str) -> Pod | None:
+        """The pod of that ``namespace/name``, as it is now."""
+        record = self._pods.get(key)
+        return record.pod if record is not None else None
+
+    @property
+    def elapsed_s(self) -> float:
+        return self._clock.now() - self._started_at
+
+    # -- what the engine wants done --
+
+    def failed(self, patch: PatchStatus) -> None:
+        """
+        The pod was not placed.  The engine hears of it again only where a nomination changed: no rule reads the
+        condition itself, and telling would have plugins that listen to everything try the pod again for nothing.
+        """
+        record = self.records[patch.pod.uid]
+        record.message = patch.message
+        if not record.is_gone and patch.nominated_node is not None:
+            self.nominate(record.pod, patch.nominated_node)
+
+    def nominate(self, pod: Pod, node_name: str) -> None:
+        """Set a node aside for the pod; "" takes that back."""
+        record = self._pods.get(pod.key)
+        if record is None or record.pod.uid != pod.uid or record.pod.nominated_node_name == node_name:
+            return
+        self._change(record, record.pod.nominated_to(node_name))
+
+    def preempt(self, victim: Pod, message: str) -> None:
+        """A pod must go so that another fits."""
+        record = self._pods.get(victim.key)
+        if record is None or record.pod.uid != victim.uid:
+            return
+        record.message = message
+        condition = Condition(type="DisruptionTarget", status="True", reason="PreemptionByScheduler")
+        others = tuple(each for each in record.pod.status.conditions or () if each.type != condition.type)
+        record.pod = record.pod.evolve(status=replace(record.pod.status, conditions=(*others, condition)))
+        self._remove(record)
+
+    def replace_gone(self, pods: Iterable[Pod]) -> None:
+        """Controllers make up for pods that went."""
+        for pod in pods:
+            for made in self._workloads.gone(pod):
+                self.add_pod(made)
+
+    # -- ClusterWriter --
+
+    async def bind(self, pod: Pod, node_name: str) -> None:
+        """The pod is on the node, and runs at once."""
+        record = self._found(pod)
+        current = record.pod
+        if current.node_name:
+            raise ConflictError(409, f"pod {pod.key} is already assigned to node {current.node_name}")
+        status = replace(current.status, phase="Running", start_time=self._time(), nominated_node_name="")
+        record.bound_at = self.elapsed_s
+        record.message = ""
+        self._change(record, current.evolve(spec=replace(current.spec, node_name=node_name), status=status))
+        for made in self._workloads.bound(record.pod):
+            self.add_pod(made)
+        self._follow_up(self._budgets.changed(record.pod))
+
+    async def patch_pod_status(self, pod: Pod, patch: dict[str, Any]) -> None:
+        """Merge into the status; conditions are merged by their type, as the API server does."""
+        record = self._found(pod)
+        status = msgspec.to_builtins(record.pod.status)
+        for field, value in patch.items():
+            status[field] = _by_type(status.get(field) or (), value) if field == "conditions" else value
+        written = {field: value for field, value in status.items() if value is not None}
+        changed = record.pod.evolve(status=msgspec.convert(written, PodStatus))
+        if changed != record.pod:
+            self._change(record, changed)
+
+    async def delete_pod(self, pod: Pod) -> None:
+        record = self._pods.get(pod.key)
+        if record is not None and record.pod.uid == pod.uid:
+            self._remove(record)
+            self.replace_gone([record.pod])
+
+    # -- EventSink --
+
+    def emit(self, pod: Pod, *, type: str, reason: str, action: str, note: str, related: Pod | None = None) -> None:
+        """Nobody reads the events of a simulation; its report says the same."""
+
+    # -- private --
+
+    def _found(self, pod: Pod) -> Record:
+        record = self._pods.get(pod.key)
+        if record is None or record.pod.uid != pod.uid:
+            raise NotFoundError(404, f'pods "{pod.name}" not found')
+        return record
+
+    def _change(self, record: Record, pod: Pod) -> None:
+        before, record.pod = record.pod, pod
+        self._tell(PodChanged(before, pod))
+
+    def _remove(self, record: Record) -> None:
+        del self._pods[record.pod.key]
+        record.is_gone = True
+        self._tell(PodDeleted(record.pod))
+        self._follow_up(self._budgets.gone(record.pod))
+
+    def _tell(self, event: Event) -> None:
+        self.revision += 1
+        self.events.append(event)
+
+    def _follow_up(self, budgets: Iterable[tuple[ApiObject, ApiObject]]) -> None:
+        for old, new in budgets:
+            self.events.append(ObjectChanged(kinds.kind_of(new), old, new))
+
+    def _time(self) -> str:
+        return datetime.fromtimestamp(self._clock.now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def added(thing: ApiObject) -> ObjectAdded:
+    """What the engine is told of an object that is neither a pod nor a node."""
+    return ObjectAdded(kinds.kind_of(thing), thing)
+
+
+def _by_type(old: Iterable[dict[str, Any]], new: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    merged = {each["type"]: each for each in old}
+    for each in new:
+        merged[each["type"]] = {**merged.get(each["type"], {}), **each}
+    return list(merged.values())

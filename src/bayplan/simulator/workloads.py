@@ -1,0 +1,200 @@
+"""
+Workloads become pods, as the real controllers would make them; what they made and lose they make again.
+
+``assembling`` gives it everything in the files; ``cluster`` asks it what follows when a pod is bound or gone.  How
+each kind makes its pods stands in ``controllers``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from bayplan.objects.defaulting import Classes, stable_uid
+from bayplan.objects.meta import ApiObject, LabelSelector, ObjectMeta
+from bayplan.objects.node import Node
+from bayplan.objects.pod import Pod
+from bayplan.objects.workload import (
+    DaemonSet,
+    Deployment,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
+from bayplan.simulator.controllers import Controller, JobPods, PodMaker, Replicas, StatefulPods, owner_of
+from bayplan.simulator.daemons import DaemonPods
+from bayplan.simulator.naming import Names
+
+HASH_LABEL = "pod-template-hash"
+REVISION = "deployment.kubernetes.io/revision"
+
+Key = tuple[str, str, str]
+"""Kind, namespace and name."""
+
+
+class Workloads:
+    """Every workload of a simulation, and the pods each looks after."""
+
+    def __init__(self, objects: Sequence[ApiObject], seed: int = 0) -> None:
+        self.made: list[ApiObject] = []
+        """Objects that controllers add beside pods: ReplicaSets and claims."""
+        self._names = Names(seed)
+        self._maker = PodMaker(Classes.among(objects), self._names)
+        self._nodes = [each for each in objects if isinstance(each, Node)]
+        self._pods = [each for each in objects if isinstance(each, Pod)]
+        self._replica_sets = {each.key: each for each in objects if isinstance(each, ReplicaSet)}
+        self._owned: dict[Key, list[Pod]] = {}
+        for each in objects:
+            self._names.take(type(each).__name__, each.namespace, each.name)
+        for pod in self._pods:
+            owner = pod.controller
+            if owner is not None and not pod.is_terminal and not pod.is_terminating:
+                self._owned.setdefault((owner.kind, pod.namespace, owner.name), []).append(pod)
+        self._controllers: dict[Key, Controller] = {}
+        self._order: list[Pod | Key] = []
+        for each in objects:
+            self._take(each)
+
+    def begin(self) -> Iterator[Pod]:
+        """The pods at the start: those in the files and those that are made, each where its document stands."""
+        for each in self._order:
+            if isinstance(each, Pod):
+                yield each
+            else:
+                yield from self._controllers[each].begin()
+
+    def bound(self, pod: Pod) -> Iterable[Pod]:
+        """The pods that appear because this one is on a node now."""
+        controller = self._controller_of(pod)
+        return controller.bound(pod) if controller is not None else ()
+
+    def gone(self, pod: Pod) -> Iterable[Pod]:
+        """The pods that appear because this one is no more."""
+        controller = self._controller_of(pod)
+        return controller.gone(pod) if controller is not None else ()
+
+    def owner(self, pod: Pod) -> str | None:
+        """Who looks after a pod, as people think of it: ``Deployment/web`` rather than its ReplicaSet."""
+        owner = pod.controller
+        if owner is None:
+            return None
+        replica_set = self._replica_sets.get(f"{pod.namespace}/{owner.name}") if owner.kind == "ReplicaSet" else None
+        above = replica_set.controller if replica_set is not None else None
+        return f"{above.kind}/{above.name}" if above is not None else f"{owner.kind}/{owner.name}"
+
+    def scale(self, pod: Pod) -> tuple[str, int] | None:
+        """The controller of a pod and how many pods it wants."""
+        controller = self._controller_of(pod)
+        if controller is None:
+            return None
+        return f"{type(controller.owner).__name__}/{controller.owner.key}", controller.wanted
+
+    def _controller_of(self, pod: Pod) -> Controller | None:
+        owner = pod.controller
+        return None if owner is None else self._controllers.get((owner.kind, pod.namespace, owner.name))
+
+    # -- at the start --
+
+    def _take(self, thing: ApiObject) -> None:
+        controller: Controller
+        match thing:
+            case Pod():
+                self._order.append(thing)
+                return
+            case Deployment():
+                thing = self._replica_set_of(thing)
+                controller = Replicas(self._maker, thing, self._existing(thing))
+            case ReplicaSet():
+                if _key(thing) in self._controllers:
+                    return  # a Deployment has taken it already, and says how large it is
+                controller = Replicas(self._maker, thing, self._existing(thing))
+            case ReplicationController():
+                controller = Replicas(self._maker, thing, self._existing(thing))
+            case StatefulSet():
+                controller = StatefulPods(self._maker, thing, self._existing(thing))
+                self.made += controller.claims(self._names)
+            case DaemonSet():
+                controller = DaemonPods(self._maker, thing, self._existing(thing), self._nodes)
+            case Job():
+                controller = JobPods(self._maker, thing, self._existing(thing), self._succeeded(thing))
+            case _:
+                return
+        key = _key(thing)
+        if key not in self._controllers:
+            self._order.append(key)
+        self._controllers[key] = controller
+
+    def _existing(self, owner: ApiObject) -> list[Pod]:
+        return self._owned.get(_key(owner), [])
+
+    def _succeeded(self, job: Job) -> int:
+        return sum(
+            pod.status.phase == "Succeeded" and pod.namespace == job.namespace
+            for pod in self._pods
+            if pod.controller is not None and (pod.controller.kind, pod.controller.name) == ("Job", job.name)
+        )
+
+    # -- deployments --
+
+    def _replica_set_of(self, deployment: Deployment) -> ReplicaSet:
+        """The newest ReplicaSet of a Deployment, scaled as that asks; made if there is none."""
+        own = [
+            each
+            for each in self._replica_sets.values()
+            if each.namespace == deployment.namespace
+            and each.controller is not None
+            and (each.controller.kind, each.controller.name) == ("Deployment", deployment.name)
+        ]
+        if own:
+            newest = max(own, key=_revision)
+            return replace(newest, spec=replace(newest.spec, replicas=deployment.spec.replicas))
+        made = self._made_replica_set(deployment)
+        self._replica_sets[made.key] = made
+        self.made.append(made)
+        return made
+
+    def _made_replica_set(self, deployment: Deployment) -> ReplicaSet:
+        spec, meta = deployment.spec, deployment.metadata
+        digest = self._hash_of_existing(deployment) or self._names.template_hash(spec.template)
+        template_meta = spec.template.metadata
+        labels = {**(template_meta.labels or {}), HASH_LABEL: digest}
+        selector = spec.selector or LabelSelector()
+        name = f"{meta.name}-{digest}"
+        self._names.take("ReplicaSet", meta.namespace, name)
+        return ReplicaSet(
+            metadata=ObjectMeta(
+                name=name,
+                namespace=meta.namespace,
+                uid=stable_uid("ReplicaSet", meta.namespace, name),
+                labels=labels,
+                annotations={REVISION: "1"},
+                owner_references=(owner_of(deployment),),
+            ),
+            spec=replace(
+                spec,
+                selector=replace(selector, match_labels={**(selector.match_labels or {}), HASH_LABEL: digest}),
+                template=replace(spec.template, metadata=replace(template_meta, labels=labels)),
+            ),
+        )
+
+    def _hash_of_existing(self, deployment: Deployment) -> str | None:
+        """The hash that pods of the Deployment carry already, in files that leave ReplicaSets out."""
+        for (kind, namespace, name), pods in self._owned.items():
+            digest = pods[0].labels.get(HASH_LABEL, "")
+            if (kind, namespace) == ("ReplicaSet", deployment.namespace) and name == f"{deployment.name}-{digest}":
+                return digest
+        return None
+
+
+def _key(thing: ApiObject) -> Key:
+    return type(thing).__name__, thing.namespace, thing.name
+
+
+def _revision(replica_set: ReplicaSet) -> int:
+    try:
+        return int(replica_set.annotations.get(REVISION, "0"))
+    except ValueError:
+        return 0
+

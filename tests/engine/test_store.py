@@ -1,0 +1,37 @@
+"""Other objects by kind, namespace and name."""
+
+from __future__ import annotations
+
+from bayplan.engine.store import Store
+
+
+def test_objects_are_found_by_kind_namespace_and_name() -> None:
+    store = Store()
+    store.put("Service", "a", "web", "web of a")
+    store.put("Service", "b", "web", "web of b")
+    store.put("Namespace", "", "a", "a itself")
+    assert store.get("Service", "a", "web") == "web of a"
+    assert store.get("Service", "c", "web") is None
+    assert store.get("Secret", "a", "web") is None
+    assert list(store.list("Service")) == ["web of a", "web of b"]
+    assert list(store.list("Service", "b")) == ["web of b"]
+    assert list(store.list("Secret")) == []
+
+
+def test_an_object_that_is_gone_is_not_found_and_dropping_it_again_is_no_error() -> None:
+    store = Store()
+    store.put("Service", "a", "web", "web of a")
+    store.drop("Service", "a", "web")
+    store.drop("Service", "a", "web")
+    assert store.get("Service", "a", "web") is None
+    assert list(store.list("Service", "a")) == []
+
+
+def test_each_change_of_a_kind_moves_that_kinds_generation() -> None:
+    store = Store()
+    assert store.generation("Service") == 0
+    store.put("Service", "a", "web", 1)
+    store.put("Service", "a", "web", 2)
+    store.drop("Service", "a", "web")
+    assert store.generation("Service") == 3
+    assert store.generation("Namespace") == 0

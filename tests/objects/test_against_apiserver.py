@@ -1,0 +1,113 @@
+"""Defaults and refusals, compared with a real API server on random pods (server-side dry run, nothing is stored)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+
+from bayplan.errors import InputError
+from bayplan.objects import kinds
+from bayplan.objects.defaulting import default_pod
+from bayplan.objects.pod import Pod
+from bayplan.objects.policy import PriorityClass
+from bayplan.objects.validating import check_object
+from tests.objects.random_specs import SpecMaker
+from tests.support.api import Api, ApiError, path_of
+from tests.support.binaries import binaries_or_skip
+from tests.support.control_plane import ControlPlane
+
+pytestmark = pytest.mark.kube
+
+CLASSES: list[dict[str, Any]] = [
+    {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000},
+    {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "quiet"},
+        "value": -10,
+        "preemptionPolicy": "Never",
+    },
+]
+SEEN_BY_PLUGINS = [
+    "requests",
+    "nonzero",
+    "host_ports",
+    "tolerations",
+    "priority",
+    "preemption_policy",
+    "scheduler_name",
+    "images",
+    "node_selector",
+    "required_node_affinity",
+    "preferred_node_terms",
+    "required_affinity_terms",
+    "required_anti_affinity_terms",
+    "preferred_affinity_terms",
+    "preferred_anti_affinity_terms",
+    "spread_constraints",
+]
+SEEN_IN_SPEC = ("restart_policy", "priority_class_name", "termination_grace_period_seconds", "host_network")
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[Api]:
+    with ControlPlane(binaries_or_skip()) as plane:
+        client = plane.api()
+        for each in CLASSES:
+            client.create(each)
+        yield client
+
+
+def raw_pod(seed: int, mistakes: float) -> dict[str, Any]:
+    maker = SpecMaker(seed, mistakes)
+    meta = {"name": "web", "namespace": "default", "labels": maker.labels()}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": maker.spec()}
+
+
+def by_server(api: Api, raw: dict[str, Any]) -> Pod | str:
+    """The pod as it would be stored, or why it would not be."""
+    try:
+        return cast(Pod, kinds.decode(api.call("POST", path_of("Pod", "default"), raw, dryRun="All")))
+    except ApiError as error:
+        return str(error)
+
+
+def by_us(raw: dict[str, Any]) -> Pod | str:
+    classes = {each["metadata"]["name"]: cast(PriorityClass, kinds.decode(each)) for each in CLASSES}
+    try:
+        pod = cast(Pod, kinds.decode(raw))
+        found = [str(each) for each in check_object(pod)]
+        return "; ".join(found) if found else default_pod(pod, classes)
+    except InputError as error:
+        return str(error)
+
+
+def seen(pod: Pod) -> dict[str, Any]:
+    return {
+        **{name: getattr(pod, name) for name in SEEN_BY_PLUGINS},
+        **{name: getattr(pod.spec, name) for name in SEEN_IN_SPEC},
+    }
+
+
+@pytest.mark.parametrize("first", range(0, 400, 50))
+def test_pods_from_files_are_what_the_server_would_have_stored(api: Api, first: int) -> None:
+    for seed in range(first, first + 50):
+        raw = raw_pod(seed, mistakes=0.0)
+        stored, ours = by_server(api, raw), by_us(raw)
+        assert isinstance(stored, Pod), f"seed {seed}: {stored}"
+        assert isinstance(ours, Pod), f"seed {seed}: {ours}"
+        assert seen(ours) == seen(stored), f"seed {seed}"
+        assert default_pod(stored) == stored, f"seed {seed}: what is stored already must not change"
+
+
+@pytest.mark.parametrize("first", range(0, 400, 50))
+def test_pods_are_refused_when_the_server_refuses_them(api: Api, first: int) -> None:
+    refused = 0
+    for seed in range(first, first + 50):
+        raw = raw_pod(seed, mistakes=0.05)
+        stored, ours = by_server(api, raw), by_us(raw)
+        assert isinstance(ours, str) == isinstance(stored, str), f"seed {seed}: server {stored}, we {ours}"
+        refused += isinstance(stored, str)
+    assert 5 < refused < 45

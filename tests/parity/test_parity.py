@@ -1,0 +1,46 @@
+"""Bayplan decides as kube-scheduler v1.36 does: on recorded cases anywhere, on fresh clusters where the programs are.
+
+More of it by hand: ``python -m tests.parity --seeds 0:500``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.parity.case import Case, read_case
+from tests.parity.comparing import ENGINE, compare, explain, write_mismatch
+from tests.parity.generating import generate
+from tests.parity.generating.style import STYLES
+from tests.parity.oracle import Oracle
+
+RECORDED = sorted((Path(__file__).parent / "recorded").glob("*.json.gz"))
+
+
+def told(case: Case, folder: Path) -> str:
+    """The differences with the path of a manifest to look into; empty if there are none."""
+    differences = compare(case, explain(case))
+    if not differences:
+        return ""
+    return "\n".join([f"{case.name}, see {write_mismatch(case, differences, folder)}", *differences])
+
+
+def test_there_are_recorded_cases() -> None:
+    assert len(RECORDED) > 100
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name.removesuffix(".json.gz"))
+def test_recorded_decision_is_bayplans_decision(path: Path, tmp_path: Path) -> None:
+    pytest.importorskip(ENGINE)
+    assert told(read_case(path), tmp_path) == ""
+
+
+@pytest.mark.kube
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1000, 1000 + len(STYLES)))
+def test_fresh_decisions_are_bayplans_decisions(seed: int, oracle: Oracle, tmp_path: Path) -> None:
+    pytest.importorskip(ENGINE)
+    cases = oracle.record(generate(seed))
+    assert cases
+    assert [text for case in cases if (text := told(case, tmp_path))] == []
