@@ -98,7 +98,7 @@ def _record(options: argparse.Namespace) -> Iterator[Case]:
 
 
 def _compare_all(cases: list[Case], mismatches: Path | None) -> int:
-    folder = mismatches or Path(tempfile.mkdtemp(prefix="bayplan-parity-"))
+    folder = mismatches or Path(tempfile.gettempdir()) / "bayplan-parity"
     bad = 0
     for case in cases:
         differences = compare(case, explain(case))

@@ -20,7 +20,7 @@ from bayplan.errors import PluginError
 from bayplan.framework.plugin import BindPlugin, Plugin, PostBindPlugin, PreBindPlugin
 from bayplan.framework.ports import ClusterWriter
 from bayplan.framework.profile import Profile
-from bayplan.framework.status import Code, Status, failed
+from bayplan.framework.status import SUCCESS, Code, Status, failed
 
 # A plugin that never answers must not hold a pod's place for ever.  VolumeBinding alone may take 10 minutes.
 PRE_BIND_DEADLINE_S = 15 * 60.0
@@ -92,7 +92,7 @@ class BindingCycle:
             else:
                 text = f'running PreBindPreFlight "{plugin.name}": {self._calls.complaint(status)}'
                 return Status(Code.ERROR, (text,), plugin.name), []
-        return Status(), working
+        return SUCCESS, working
 
     async def _announce(self) -> None:
         """Tell others where the pod is about to go, since work or waiting lies before the bind."""
@@ -115,7 +115,7 @@ class BindingCycle:
             finally:
                 for task in tasks:
                     task.cancel()
-        return Status()
+        return SUCCESS
 
     def _groups(self, working: list[PreBindPlugin]) -> Iterator[list[PreBindPlugin]]:
         """Neighbours in configured order that allow it run side by side."""

@@ -7,23 +7,27 @@ look at the blocks' maxima, so neither grows with the cluster as a pass over all
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from bayplan.framework.snapshot import Scores
 
-BLOCK = 512
+# Small blocks make a change cheap, few blocks make a pick cheap; past 64 blocks both grow with the square root.
+SMALLEST = 512
 
 
 class Blocks:
     """An array of integers that knows its maximum.  Negative numbers are never the best."""
 
-    __slots__ = ("values", "_maxima", "_counts")
+    __slots__ = ("values", "_size", "_maxima", "_counts")
 
     def __init__(self, values: Scores) -> None:
         self.values = values
-        blocks = -(-len(values) // BLOCK)
-        self._maxima = np.full(blocks, -1, np.int64)
-        self._counts = np.zeros(blocks, np.int64)
+        self._size = max(SMALLEST, math.isqrt(len(values)) * 8)
+        blocks = -(-len(values) // self._size)
+        self._maxima = [-1] * blocks
+        self._counts = [0] * blocks
         for block in range(blocks):
             self._refresh(block)
 
@@ -31,28 +35,25 @@ class Blocks:
         """Change one number."""
         if self.values[row] != value:
             self.values[row] = value
-            self._refresh(row // BLOCK)
+            self._refresh(row // self._size)
 
     def _refresh(self, block: int) -> None:
-        part = self.values[block * BLOCK : (block + 1) * BLOCK]
-        best = part.max()
+        part = self.values[block * self._size : (block + 1) * self._size]
+        best = int(part.max())
         self._maxima[block] = best
-        self._counts[block] = np.count_nonzero(part == best)
+        self._counts[block] = int(np.count_nonzero(part == best))
 
     def pick(self, number: int) -> tuple[int, int] | None:
         """The row of one of the best, chosen by ``number``, and how many share that place; None if all are negative."""
-        if not len(self._maxima):
-            return None
-        best = self._maxima.max()
+        best = max(self._maxima, default=-1)
         if best < 0:
             return None
-        blocks = np.flatnonzero(self._maxima == best)
-        counts = self._counts[blocks]
-        total = int(counts.sum())
+        blocks = [block for block, maximum in enumerate(self._maxima) if maximum == best]
+        total = sum(self._counts[block] for block in blocks)
         left = number % total
-        for block, count in zip(blocks.tolist(), counts.tolist(), strict=True):
-            if left < count:
-                part = self.values[block * BLOCK : (block + 1) * BLOCK]
-                return block * BLOCK + int(np.flatnonzero(part == best)[left]), total
-            left -= count
+        for block in blocks:
+            if left < self._counts[block]:
+                part = self.values[block * self._size : (block + 1) * self._size]
+                return block * self._size + int(np.flatnonzero(part == best)[left]), total
+            left -= self._counts[block]
         raise AssertionError("the counts of the blocks do not add up")

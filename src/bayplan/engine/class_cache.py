@@ -51,11 +51,29 @@ class NotRememberedError(Exception):
     """This pod's class cannot be carried over now; the full pass decides."""
 
 
+class NormalizedScores:
+    """Raw scores of a plugin whose normalisation looks at all feasible nodes."""
+
+    __slots__ = ("plugin", "weight", "raw", "differ")
+
+    def __init__(self, plugin: ScorePlugin, weight: int, raw: Scores) -> None:
+        self.plugin = plugin
+        self.weight = weight
+        self.raw = raw
+        self.differ = bool(raw.min() != raw.max())
+        """Equal raw scores stay equal after any normalisation, so they cannot change which node is best."""
+
+    def write(self, row: int, score: int) -> None:
+        if self.raw[row] != score:
+            self.raw[row] = score
+            self.differ = bool(self.raw.min() != self.raw.max())
+
+
 class ClassEntry:
     """What is known of one class."""
 
     __slots__ = (
-        "blocks", "filters", "layout", "nodes_scores", "objects_generation", "position", "scores", "state", "uneven",
+        "blocks", "filters", "layout", "nodes_scores", "normalized", "objects_generation", "position", "scores", "state",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -63,8 +81,7 @@ class ClassEntry:
         self.filters: list[FilterPlugin] = []
         self.scores: list[tuple[ScorePlugin, int]] = []
         self.nodes_scores: list[tuple[ScorePlugin, int, Scores]] = []
-        self.uneven: list[tuple[ScorePlugin, int, Scores]] = []
-        """Scores that a normalisation changes with the feasible nodes, and that differ between nodes."""
+        self.normalized: list[NormalizedScores] = []
         self.blocks = Blocks(np.empty(0, np.int64))
         """Per row: -1 where it does not fit, else the sum of the kept scores."""
         self.layout = -1
@@ -88,9 +105,10 @@ class ClassCache:
         self._signing = _distinct(self._pre_filters, self._all_filters, self._pre_scores, self._all_scores)
         self._asked_anew = [plugin for plugin in self._signing if not _is_kept(plugin)]
         self._every_time = {plugin.name for plugin in self._asked_anew}
-        self._keys: OrderedDict[Hashable, tuple[PodSpec, int, Hashable]] = OrderedDict()
-        self._entries: OrderedDict[Hashable, ClassEntry] = OrderedDict()
-        self._seen: OrderedDict[Hashable, None] = OrderedDict()
+        self._keys: OrderedDict[Hashable, tuple[PodSpec, int, int]] = OrderedDict()
+        self._numbers: dict[Hashable, int] = {}
+        self._entries: OrderedDict[int, ClassEntry] = OrderedDict()
+        self._seen: OrderedDict[int, None] = OrderedDict()
 
     def decide(self, pod: Pod, seed: int, cycle: int) -> Decision | None:
         """The decision for a pod whose class is known, or ``None``."""
@@ -128,19 +146,27 @@ class ClassCache:
             self._fill(entry, pod)
         return entry
 
-    def _key(self, pod: Pod) -> Hashable:
-        """What tells classes apart.  Pods that share a spec, labels and owner share it while no object changes."""
+    def _key(self, pod: Pod) -> int:
+        """The number of the pod's class.  Pods that share a spec, labels and owner share it while no object changes."""
         owner = pod.controller
         shape = (id(pod.spec), pod.label_set, owner and (owner.kind, owner.name))
         version = self._cache.objects.version
         known = self._keys.get(shape)
         if known is not None and known[1] == version and known[0] is pod.spec:
             return known[2]
-        key = tuple(signature for plugin in self._signing if (signature := plugin.signature(pod)) is not UNSIGNED)
-        self._keys[shape] = (pod.spec, version, key)
+        read = tuple(signature for plugin in self._signing if (signature := plugin.signature(pod)) is not UNSIGNED)
+        if len(self._numbers) > MAX_SEEN:
+            self._forget_all()
+        number = self._numbers.setdefault(read, len(self._numbers))
+        self._keys[shape] = (pod.spec, version, number)
         if len(self._keys) > MAX_SEEN:
             self._keys.popitem(last=False)
-        return key
+        return number
+
+    def _forget_all(self) -> None:
+        """So many classes that numbering them would fill memory: start again."""
+        for known in (self._numbers, self._keys, self._entries, self._seen):
+            known.clear()
 
     def _fill(self, entry: ClassEntry, pod: Pod) -> None:
         """Ask every kept plugin about every node."""
@@ -157,13 +183,13 @@ class ClassCache:
             if self._keeps(pre) and _skips(pre.pre_score(state, pod, nodes, everything)):
                 state.skip_score.add(pre.name)
         totals = np.zeros(len(nodes), np.int64)
-        entry.scores, entry.nodes_scores, entry.uneven = [], [], []
+        entry.scores, entry.nodes_scores, entry.normalized = [], [], []
         for scorer in self._all_scores:
             if not self._keeps(scorer) or scorer.name in state.skip_score:
                 continue
             raw, weight = scorer.score(state, pod, nodes).astype(np.int64), self._weights.get(scorer.name, 1)
             if _normalizes(scorer):
-                entry.uneven.append((scorer, weight, raw))
+                entry.normalized.append(NormalizedScores(scorer, weight, raw))
             elif scorer.score_depends is Depends.NODES:
                 entry.nodes_scores.append((scorer, weight, raw))
                 totals += raw * weight
@@ -179,10 +205,14 @@ class ClassCache:
         cache, nodes = self._cache, self._nodes
         if entry.layout != cache.layout:
             return False
+        if entry.position == cache.position():
+            return True
         dirty = cache.changed_since(entry.position)
         if dirty is None or len(dirty) > 8 + len(nodes) // STALE_SHARE:
             return False
-        if entry.objects_generation != nodes.objects_generation and (entry.nodes_scores or entry.uneven):
+        if entry.objects_generation != nodes.objects_generation and (
+            entry.nodes_scores or any(each.plugin.score_depends is Depends.NODES for each in entry.normalized)
+        ):
             return False
         for row in dirty:
             self._ask_again(entry, pod, row)
@@ -201,8 +231,8 @@ class ClassCache:
             total += scorer.score_node(state, pod, node) * weight
         for _, weight, raw in entry.nodes_scores:
             total += int(raw[row]) * weight
-        for scorer, _, raw in entry.uneven:
-            raw[row] = scorer.score_node(state, pod, node)
+        for each in entry.normalized:
+            each.write(row, each.plugin.score_node(state, pod, node))
         entry.blocks.write(row, total)
 
     # -- one pod --
@@ -210,8 +240,8 @@ class ClassCache:
     def _decide(self, entry: ClassEntry, pod: Pod, number: int) -> Decision | None:
         decision = Decision(pod, self._filters.profile.scheduler_name, state=entry.state.copy())
         nodes = self._nodes
-        if all(plugin.sits_out(pod, nodes) for plugin in self._asked_anew) and not any(
-            _differ(raw) for *_, raw in entry.uneven
+        if not any(each.differ for each in entry.normalized) and all(
+            plugin.sits_out(pod, nodes) for plugin in self._asked_anew
         ):
             picked = entry.blocks.pick(number)
             if picked is None:
@@ -244,9 +274,9 @@ class ClassCache:
 
     def _totals(self, entry: ClassEntry, pod: Pod, state: CycleState, feasible: Rows) -> Scores:
         totals: Scores = entry.blocks.values[feasible]
-        for scorer, weight, raw in entry.uneven:
-            if _differ(raw):
-                totals += _in_range(scorer.normalize(state, pod, raw[feasible], feasible)) * weight
+        for each in entry.normalized:
+            if each.differ:
+                totals += _in_range(each.plugin.normalize(state, pod, each.raw[feasible], feasible)) * each.weight
         for pre in self._pre_scores:
             if pre.name in self._every_time and _skips(pre.pre_score(state, pod, self._nodes, feasible)):
                 state.skip_score.add(pre.name)
@@ -302,11 +332,6 @@ def _is_kept(plugin: Plugin) -> bool:
 
 def _normalizes(plugin: ScorePlugin) -> bool:
     return type(plugin).normalize is not ScorePlugin.normalize
-
-
-def _differ(raw: Scores) -> bool:
-    """Equal raw scores stay equal after any normalisation, so they cannot change which node is best."""
-    return bool(raw.min() != raw.max())
 
 
 def _passes(plugin: FilterPlugin, answer: Any) -> Mask:

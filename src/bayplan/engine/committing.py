@@ -17,7 +17,7 @@ from bayplan.errors import PluginError, StateError
 from bayplan.framework.decision import Decision
 from bayplan.framework.plugin import PermitPlugin, Plugin, ReservePlugin, Wait
 from bayplan.framework.profile import Profile
-from bayplan.framework.status import Code, Status, failed
+from bayplan.framework.status import SUCCESS, Code, Status, failed
 
 
 def commit(
@@ -64,7 +64,7 @@ def _reserve(decision: Decision, profile: Profile) -> Status:
         status = _asked(calls, plugin, "Reserve", plugin.reserve, decision)
         if not status.is_success:
             return status
-    return Status()
+    return SUCCESS
 
 
 def _permit(decision: Decision, profile: Profile, waiting: WaitingPods, clock: Clock) -> Status:
@@ -80,7 +80,7 @@ def _permit(decision: Decision, profile: Profile, waiting: WaitingPods, clock: C
         if not status.is_success:
             return status
     if not timeouts:
-        return Status()
+        return SUCCESS
     assert decision.node is not None
     waiting.add(WaitingPod(decision.pod, decision.node, timeouts, clock))
     return Status(Code.WAIT)

@@ -155,6 +155,8 @@ class TermGroups:
 
     def matching(self, kind: TermKind, pod: Pod) -> list[TermColumn]:
         """The terms of this kind that match a pod."""
+        if not self._groups:
+            return []
         n = self._columns.n
         found = self._found(pod).found[kind]
         return [TermColumn(g.term.topology_key, g.weight, g.col.view(n)) for g in found if g.owners]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from bayplan.framework.plugin import (
 )
 from bayplan.framework.profile import Profile
 from bayplan.framework.snapshot import Codes, Mask, NodeTable, NodeView, Rows
-from bayplan.framework.status import Code, Status, as_status, unresolvable
+from bayplan.framework.status import SUCCESS, Code, Reason, Status, as_status, unresolvable
 from bayplan.framework.what_if import WhatIfNode
 from bayplan.objects.pod import Pod
 
@@ -70,7 +71,7 @@ def pre_filter(calls: Calls, profile: Profile, state: CycleState, pod: Pod, node
     if rejected is not None:
         return Narrowed(rejected, plugins=tuple(narrowing))
     rows = None if names is None else sorted(r for r in map(nodes.row_of, names) if r is not None)
-    return Narrowed(Status(), rows, tuple(narrowing))
+    return Narrowed(SUCCESS, rows, tuple(narrowing))
 
 
 def _unsatisfied(narrowing: list[str]) -> str:
@@ -134,7 +135,7 @@ class Filters:
             status = calls.verdict(plugin, "Filter", plugin.filter_node, state, pod, node)
             if not status.is_success:
                 return status if status.is_rejected else _broken(status)
-        return Status()
+        return SUCCESS
 
     def add_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
         for plugin in self._following(state):
@@ -221,11 +222,9 @@ class Search:
             self._each(plugin, np.flatnonzero(open_rows))
             return True
         answer = self._calls.run(plugin, "Filter", plugin.filter, self._state, self._pod, self._nodes)
-        codes, statuses = self._checked(plugin, answer)
-        said_no = codes != 0
-        if said_no.any():
-            said_no &= open_rows
-            self._write(said_no, codes, statuses)
+        codes, reasons = self._checked(plugin, answer)
+        if reasons is not None:
+            self._write(plugin, open_rows & (codes != 0), codes, reasons)
         return True
 
     def _each(self, plugin: FilterPlugin, rows: Rows) -> None:
@@ -238,14 +237,14 @@ class Search:
                     raise FilterError(_broken(status))
                 self._first_no[row] = self._number(status)
 
-    def _checked(
-        self, plugin: FilterPlugin, answer: object
-    ) -> tuple[Codes, tuple[Status, ...]]:
-        """The codes and their meaning, or a ``PluginError`` for anything else."""
+    def _checked(self, plugin: FilterPlugin, answer: object) -> tuple[Codes, tuple[Status | Reason, ...] | None]:
+        """The codes and what they mean (``None`` if all pass), or a ``PluginError`` for anything else."""
+        codes: Any
+        reasons: tuple[Status | Reason, ...]
         if isinstance(answer, Verdicts):
             codes, reasons = answer.codes, answer.statuses
         else:
-            codes, reasons = answer, plugin.reasons  # type: ignore[assignment]
+            codes, reasons = answer, plugin.reasons
         if not isinstance(codes, np.ndarray) or codes.dtype.kind not in "iu":
             kind = getattr(codes, "dtype", type(codes).__name__)
             raise self._calls.refuse(plugin, "Filter", f"filter must return an array of integers, got {kind}")
@@ -253,19 +252,23 @@ class Search:
             raise self._calls.refuse(
                 plugin, "Filter", f"filter returned shape {codes.shape} for {len(self._nodes)} nodes"
             )
-        unknown = codes[(codes < 0) | (codes > len(reasons))]
-        if len(unknown):
+        highest = int(codes.max())
+        lowest = int(codes.min()) if codes.dtype.kind == "i" else 0
+        if highest > len(reasons) or lowest < 0:
+            code = highest if highest > len(reasons) else lowest
             raise self._calls.refuse(
-                plugin, "Filter", f"filter returned code {int(unknown[0])}, but has {len(reasons)} reasons"
+                plugin, "Filter", f"filter returned code {code}, but has {len(reasons)} reasons"
             )
-        return codes, tuple(as_status(reason).by(plugin.name) for reason in reasons)
+        return codes, reasons if highest else None
 
-    def _write(self, said_no: Mask, codes: Codes, statuses: tuple[Status, ...]) -> None:
+    def _write(
+        self, plugin: FilterPlugin, said_no: Mask, codes: Codes, reasons: tuple[Status | Reason, ...]
+    ) -> None:
         """Note the nos of one plugin, each distinct status once."""
-        numbers = np.zeros(len(statuses) + 1, np.int32)
+        numbers = np.zeros(len(reasons) + 1, np.int32)
         used = np.unique(codes[said_no])
         for code in used.tolist():
-            status = statuses[code - 1]
+            status = as_status(reasons[code - 1]).by(plugin.name)
             if not status.is_rejected:
                 raise FilterError(_broken(status))
             numbers[code] = self._number(status)

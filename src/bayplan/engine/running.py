@@ -16,7 +16,7 @@ import structlog
 from bayplan.errors import PluginError
 from bayplan.framework.plugin import Plugin
 from bayplan.framework.ports import MetricSink, NoMetrics
-from bayplan.framework.status import Status, as_status
+from bayplan.framework.status import SKIP, SUCCESS, Status, as_status
 from bayplan.objects.pod import Pod
 
 log = structlog.get_logger()
@@ -59,6 +59,10 @@ class Calls:
 
     def status(self, plugin: Plugin, point: str, answer: object) -> Status:
         """The answer as a status stamped with the plugin's name."""
+        if answer is None:
+            return SUCCESS
+        if answer is SKIP:
+            return SKIP
         try:
             return as_status(answer).by(plugin.name)
         except TypeError as error:

@@ -33,12 +33,8 @@ class PluginScores:
         return self.normalized * self.weight
 
 
-def no_rows() -> Rows:
-    return np.empty(0, np.intp)
-
-
-def no_scores() -> Scores:
-    return np.empty(0, np.int64)
+_NO_ROWS: Rows = np.empty(0, np.intp)
+_NO_SCORES: Scores = np.empty(0, np.int64)
 
 
 @dataclass(slots=True)
@@ -51,9 +47,9 @@ class Decision:
     status: Status = SUCCESS
     """Success, or why the cycle ended: rejected (see ``diagnosis``) or an error."""
     diagnosis: Diagnosis | None = None
-    feasible: Rows = field(default_factory=no_rows)
+    feasible: Rows = field(default_factory=lambda: _NO_ROWS)
     scores: list[PluginScores] = field(default_factory=list)
-    totals: Scores = field(default_factory=no_scores)
+    totals: Scores = field(default_factory=lambda: _NO_SCORES)
     ties: int = 0
     """How many nodes shared the best total."""
     nomination: Nomination | None = None

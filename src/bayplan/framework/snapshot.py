@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -221,10 +222,20 @@ class NodeView:
         self.table = table
         self.row = row
 
-    def __getattr__(self, column: str) -> Any:
-        if column in COLUMNS:
-            return getattr(self.table, column)[self.row].item()
-        raise AttributeError(f"a node has no {column!r}; columns are {', '.join(COLUMNS)}")
+    # The columns, as this node's numbers; made below, one property for each column of the table.
+    alloc_cpu_milli: int
+    alloc_mem_bytes: int
+    alloc_eph_bytes: int
+    alloc_pods_count: int
+    req_cpu_milli: int
+    req_mem_bytes: int
+    req_eph_bytes: int
+    pods_count: int
+    nz_cpu_milli: int
+    nz_mem_bytes: int
+    attachable_count: int
+    unschedulable: bool
+    taints_id: int
 
     def __repr__(self) -> str:
         return f"NodeView({self.name!r})"
@@ -281,6 +292,15 @@ class NodeView:
         from bayplan.framework.what_if import OneNodeTable
 
         return OneNodeTable(self)
+
+
+def _number_of(column: str) -> property:
+    read = attrgetter(column)
+    return property(lambda view: read(view.table)[view.row].item())
+
+
+for _column in COLUMNS:
+    setattr(NodeView, _column, _number_of(_column))
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,10 +40,6 @@ class WhatIfNode(NodeView):
         self._changed: dict[str, int] = dict(base._changed) if base else {}
         self._scalars: dict[str, int] = dict(base._scalars) if base else {}
 
-    def __getattr__(self, column: str) -> Any:
-        changed = self._changed.get(column)
-        return super().__getattr__(column) if changed is None else changed
-
     @property
     def pods(self) -> Iterable[Pod]:
         return self._pods.values()
@@ -78,6 +74,23 @@ class WhatIfNode(NodeView):
             self._changed[column] = getattr(self, column) + sign * amount
         for resource, amount in accounted.scalars.items():
             self._scalars[resource] = self.scalar_req(resource) + sign * amount
+
+
+def _imagined(column: str) -> property:
+    """The number as changed by imagined pods, else the real one."""
+    real = getattr(NodeView, column).fget
+
+    def read(node: WhatIfNode) -> Any:
+        changed = node._changed.get(column)
+        return real(node) if changed is None else changed
+
+    return property(read)
+
+
+for _column in (
+    "req_cpu_milli", "req_mem_bytes", "req_eph_bytes", "pods_count", "nz_cpu_milli", "nz_mem_bytes", "attachable_count",
+):  # fmt: skip
+    setattr(WhatIfNode, _column, _imagined(_column))
 
 
 class OneNodeTable(NodeTable):

@@ -13,10 +13,11 @@ import os
 import ssl
 import time
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import proxy_bypass_environment
+from urllib.request import proxy_bypass
 
 from bayplan.errors import ConfigError
 from bayplan.kube.transport import Endpoint
@@ -55,12 +56,14 @@ class Credentials:
         return time.monotonic() - self._taken_at > REFRESH_S
 
     def endpoint(self) -> Endpoint:
+        """Where to connect, with the certificates as their files are now."""
         configuration = self._configuration
         return Endpoint(
             configuration.host.rstrip("/"),
             _ssl_context(configuration) if configuration.host.startswith("https") else None,
             configuration.tls_server_name or None,
             _proxy(configuration),
+            _fingerprint(configuration.ssl_ca_cert, configuration.cert_file, configuration.key_file),
         )
 
     def headers(self) -> Mapping[str, str]:
@@ -151,6 +154,10 @@ def _ssl_context(configuration: Any) -> ssl.SSLContext:
     return context
 
 
+def _fingerprint(*files: str | None) -> str:
+    return sha256(b"\0".join(Path(file).read_bytes() if file else b"" for file in files)).hexdigest()
+
+
 def _proxy(configuration: Any) -> str | None:
     """The proxy of the kubeconfig, or that of the environment unless it exempts this host."""
     proxy = configuration.proxy
@@ -160,7 +167,7 @@ def _proxy(configuration: Any) -> str | None:
         raise ConfigError(f"proxy {proxy}: only http:// and https:// proxies are supported")
     from_environment = getattr(configuration, "_proxy_from_env", False)
     host = urlsplit(configuration.host).hostname or ""
-    if from_environment and proxy_bypass_environment(host, {"no": configuration.no_proxy or ""}):
+    if from_environment and proxy_bypass(host):
         return None
     return str(proxy)
 

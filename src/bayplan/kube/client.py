@@ -1,24 +1,32 @@
 """
-Requests to the API server: JSON in and out, errors as the ``ApiError`` tree, one retry after a rotated token.
+Requests to the API server: JSON in and out, errors as the ``ApiError`` tree, credentials kept fresh.
 
 ``informer``, ``writer``, ``recorder`` and ``leader_election`` build on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
 import msgspec
+import structlog
 
 from bayplan import errors
 from bayplan.kube.transport import REQUEST_TIMEOUT_S, Endpoint, HttpTransport, Response, Transport
 from bayplan.objects.kinds import Kind
 
+log = structlog.get_logger()
+
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 USER_AGENT = "bayplan"
+# With credentials that stay bad, every request would read them anew.
+RENEWAL_PAUSE_S = 1.0
 
 
 class CredentialSource(Protocol):
@@ -26,9 +34,13 @@ class CredentialSource(Protocol):
 
     def reload(self) -> None: ...
 
+    def refresh(self) -> None: ...
+
+    def is_due(self) -> bool: ...
+
     def endpoint(self) -> Endpoint: ...
 
-    def headers(self) -> dict[str, str]: ...
+    def headers(self) -> Mapping[str, str]: ...
 
 
 class Client:
@@ -36,13 +48,19 @@ class Client:
 
     def __init__(self, credentials: CredentialSource, transport: Transport | None = None) -> None:
         self._credentials = credentials
-        self._transport: Transport = transport or HttpTransport(credentials.endpoint())
+        self._endpoint = credentials.endpoint()
+        self._transport: Transport = transport or HttpTransport(self._endpoint)
+        self._renewing = asyncio.Lock()
+        self._renewed_at = float("-inf")
+        self._generation = 0
 
     async def close(self) -> None:
         await self._transport.close()
 
-    async def get(self, path: str, params: Mapping[str, str] | None = None) -> Any:
-        return _decoded(await self.send("GET", path, params=params))
+    async def get(
+        self, path: str, params: Mapping[str, str] | None = None, *, timeout_s: float = REQUEST_TIMEOUT_S
+    ) -> Any:
+        return _decoded(await self.send("GET", path, params=params, timeout_s=timeout_s))
 
     async def get_raw(self, path: str, params: Mapping[str, str] | None = None) -> bytes:
         """The undecoded body, for typed decoding elsewhere."""
@@ -72,56 +90,76 @@ class Client:
     ) -> Response:
         """One request; an answer of 400 or more is raised."""
         raw = None if body is None else msgspec.json.encode(body)
-        answer = await self._once(method, path, params, raw, content_type, timeout_s)
-        if answer.status == 401:
-            await self._renew()
-            answer = await self._once(method, path, params, raw, content_type, timeout_s)
+
+        async def once() -> Response:
+            headers = self._headers()
+            if raw is not None:
+                headers["Content-Type"] = content_type
+            return await self._transport.request(
+                method, path, params=params, body=raw, headers=headers, timeout_s=timeout_s
+            )
+
+        await self._keep_fresh()
+        generation = self._generation
+        answer = await once()
+        if answer.status == 401 and await self._renew(generation):
+            answer = await once()
         if answer.status >= 400:
             raise api_error(answer, method, path)
         return answer
 
+    @asynccontextmanager
     async def watch(
         self, path: str, params: Mapping[str, str], silence_s: float
-    ) -> AsyncIterator[bytes]:
-        """The raw lines of a watch."""
-        lines = self._transport.stream(path, params=params, headers=self._headers(), silence_s=silence_s)
-        first = True
-        async for line in lines:
-            if first:
-                first = False
-                if line != b"200":
-                    status = int(line)
-                    if status == 401:
-                        await self._renew()
-                    body = b"".join([part async for part in lines])
-                    raise api_error(Response(status, {}, body), "WATCH", path)
-                continue
-            yield line
+    ) -> AsyncIterator[AsyncIterator[bytes]]:
+        """The raw lines of a watch, for as long as the block lasts."""
+        await self._keep_fresh()
+        generation = self._generation
+        async with self._transport.stream(
+            path, params=params, headers=self._headers(), silence_s=silence_s
+        ) as stream:
+            if stream.status == 200:
+                yield stream.lines
+                return
+            body = b"".join([line async for line in stream.lines])
+        if stream.status == 401:
+            await self._renew(generation)
+        raise api_error(Response(stream.status, stream.headers, body), "WATCH", path)
 
-    async def _once(
-        self,
-        method: str,
-        path: str,
-        params: Mapping[str, str] | None,
-        raw: bytes | None,
-        content_type: str,
-        timeout_s: float,
-    ) -> Response:
-        headers = self._headers()
-        if raw is not None:
-            headers["Content-Type"] = content_type
-        return await self._transport.request(
-            method, path, params=params, body=raw, headers=headers, timeout_s=timeout_s
-        )
+    # -- credentials --
 
     def _headers(self) -> dict[str, str]:
         return {"Accept": JSON, "User-Agent": USER_AGENT, **self._credentials.headers()}
 
-    async def _renew(self) -> None:
-        """Our token or certificate is no longer good: read it anew."""
-        self._credentials.reload()
-        if isinstance(self._transport, HttpTransport):
-            await self._transport.use(self._credentials.endpoint())
+    async def _keep_fresh(self) -> None:
+        """Every now and then look for a newer token or certificate; meanwhile others go on with the old."""
+        if self._credentials.is_due() and not self._renewing.locked():
+            async with self._renewing:
+                await self._reread(self._credentials.refresh)
+
+    async def _renew(self, generation: int) -> bool:
+        """The API server did not know us: read everything anew, once for all that were refused together."""
+        async with self._renewing:
+            if self._generation != generation:
+                return True
+            if time.monotonic() - self._renewed_at < RENEWAL_PAUSE_S:
+                return False
+            self._renewed_at = time.monotonic()
+            return await self._reread(self._credentials.reload)
+
+    async def _reread(self, read: Callable[[], None]) -> bool:
+        """Files and exec plugins take their time, so a thread waits for them."""
+        try:
+            await asyncio.to_thread(read)
+            endpoint = await asyncio.to_thread(self._credentials.endpoint)
+        except (errors.ConfigError, OSError) as error:
+            log.warning("credentials not renewed", error=str(error))
+            return False
+        self._generation += 1
+        if endpoint != self._endpoint:
+            self._endpoint = endpoint
+            await self._transport.use(endpoint)
+        return True
 
 
 def _decoded(answer: Response) -> Any:
@@ -145,9 +183,13 @@ def api_error(answer: Response, method: str, path: str) -> errors.ApiError:
     if status == 429:
         wait = answer.headers.get("Retry-After", "")
         return errors.TooManyRequestsError(
-            status, message, reason=reason, method=method, path=path,
+            status,
+            message,
+            reason=reason,
+            method=method,
+            path=path,
             retry_after_s=float(wait) if wait.isdigit() else None,
-        )  # fmt: skip
+        )
     family = errors.ServerError if status >= 500 else errors.ClientError
     return _CLASSES.get(status, family)(status, message, reason=reason, method=method, path=path)
 

@@ -1,22 +1,31 @@
 """
 Informer: the objects of one kind, listed once and then followed by watching.
 
-Lists in pages, watches with bookmarks, and after an outage or "410 Gone" lists again and tells only the
-differences, deletions included, so nothing is missed and nothing is told twice.  A watch that falls silent is
-given up: the API server sends a bookmark about every minute.  ``app`` starts one for each kind it needs.
+Lists in pages, watches with bookmarks, and after "410 Gone" lists again and tells only the differences,
+deletions included, so nothing is missed and nothing is told twice.  A watch that falls silent is given up: the
+API server sends a bookmark about every minute.  Of every object only the struct is kept.  ``app`` starts one
+informer for each kind it needs.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 import msgspec
 import structlog
 
-from bayplan.errors import ApiError, BayplanError, ForbiddenError, GoneError, NotFoundError, TransportError
+from bayplan.errors import (
+    ApiError,
+    ForbiddenError,
+    GoneError,
+    NotFoundError,
+    TooManyRequestsError,
+    TransportError,
+)
 from bayplan.kube.client import Client, path_of
 from bayplan.objects.kinds import Kind
 from bayplan.objects.meta import ApiObject
@@ -25,12 +34,14 @@ log = structlog.get_logger()
 
 T = TypeVar("T", bound=ApiObject)
 
-PAGE = "500"
+PAGE = 500
 FIRST_BACKOFF_S = 0.2
 MAX_BACKOFF_S = 10.0
 SILENCE_S = 150.0
 # The server ends a watch after this long; spread, so that not all of them end at once.
 WATCH_S = (300, 600)
+# A watch that ended sooner than this did not work, whatever it said.
+SHORT_S = 1.0
 
 
 class _ListMeta(msgspec.Struct, rename="camel"):
@@ -51,6 +62,19 @@ class _Line(msgspec.Struct):
 class _Status(msgspec.Struct):
     code: int = 0
     message: str = ""
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+    resource_version: str = ""
+
+
+class _Named(msgspec.Struct):
+    """As much of an object as tells which one it is."""
+
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
 
 
 class Informer(Generic[T]):
@@ -77,77 +101,96 @@ class Informer(Generic[T]):
         self._silence_s = silence_s
         self._essential = essential
         self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(kind.struct)
-        self._lists: msgspec.json.Decoder[_List] = msgspec.json.Decoder(_List)
-        self._lines: msgspec.json.Decoder[_Line] = msgspec.json.Decoder(_Line)
+        self._lists = msgspec.json.Decoder(_List)
+        self._lines = msgspec.json.Decoder(_Line)
         self._path = path_of(kind)
         self._known: dict[str, T] = {}
+        self._bad: set[str] = set()
         self._version = ""
+        self._page = PAGE
+        self._backoff = FIRST_BACKOFF_S
         self.synced = asyncio.Event()
-        self.refused: str = ""
+        self.refused = ""
         """Why the API server does not let us read this kind, while it does not."""
         self.bad_objects = 0
+        """Objects that could not be understood, or that upset their receiver."""
+        self.lists = 0
+        self.watches = 0
 
     def objects(self) -> list[T]:
         return list(self._known.values())
 
     async def run(self) -> None:
         """For ever: list, watch, and list again when the watch cannot go on."""
-        backoff = FIRST_BACKOFF_S
         while True:
+            wait = 0.0
             try:
                 if not self._version:
                     await self._list()
-                    backoff = FIRST_BACKOFF_S
                 if await self._watch():
-                    backoff = FIRST_BACKOFF_S
+                    self._backoff = FIRST_BACKOFF_S
                     continue
             except GoneError:
+                log.info("listing again", kind=self.kind.name, reason="the watch fell too far behind")
                 self._version = ""
             except (ForbiddenError, NotFoundError) as error:
                 self._refuse(error)
-                backoff = MAX_BACKOFF_S
+                self._backoff = MAX_BACKOFF_S
+            except TooManyRequestsError as error:
+                wait = error.retry_after_s or 0.0
             except (ApiError, TransportError) as error:
                 log.warning("watch broke", kind=self.kind.name, error=str(error))
             except msgspec.MsgspecError as error:
                 log.warning("answer not understood", kind=self.kind.name, error=str(error))
                 self._version = ""
-            await asyncio.sleep(backoff * random.uniform(0.5, 1.5))
-            backoff = min(backoff * 2, MAX_BACKOFF_S)
+            await asyncio.sleep(max(wait, self._backoff) * random.uniform(0.5, 1.5))
+            self._backoff = min(self._backoff * 2, MAX_BACKOFF_S)
 
     # -- list --
 
     async def _list(self) -> None:
         listed: dict[str, T] = {}
-        token, version = "", ""
+        params = {"limit": str(self._page), **self._selector} if self._page else dict(self._selector)
         while True:
-            params = {"limit": PAGE, **self._selector}
-            if token:
-                params["continue"] = token
-            page = self._lists.decode(await self._client.get_raw(self._path, params))
+            try:
+                page = self._lists.decode(await self._client.get_raw(self._path, params))
+            except GoneError:
+                # The pages took longer than the server remembers; all at once then.
+                self._page = 0
+                raise
             for raw in page.items or ():
-                value = self._decode(raw)
+                value = self._decode(raw) or self._known.get(_named(raw).uid)
                 if value is not None:
                     listed[value.uid] = value
-            token, version = page.metadata.continue_, page.metadata.resource_version
-            if not token:
+            if not page.metadata.continue_:
                 break
+            params["continue"] = page.metadata.continue_
             await asyncio.sleep(0)
-        self._replace(listed)
-        self._version = version
-        self.refused = ""
+        await self._replace(listed)
+        self._version = page.metadata.resource_version
+        self._page = PAGE
+        self.lists += 1
+        if self.refused:
+            log.info("kind readable again", kind=self.kind.name)
+            self.refused = ""
         self.synced.set()
 
-    def _replace(self, listed: dict[str, T]) -> None:
-        """Tell the differences between what we knew and what there is."""
-        for uid in [uid for uid in self._known if uid not in listed]:
-            self._forget(uid)
-        for value in listed.values():
+    async def _replace(self, listed: dict[str, T]) -> None:
+        """Tell the differences between what we knew and what there is; others get their turn in between."""
+        gone = [uid for uid in self._known if uid not in listed]
+        for number, uid in enumerate(gone, 1):
+            self._tell(self._deleted, self._known.pop(uid))
+            if number % PAGE == 0:
+                await asyncio.sleep(0)
+        for number, value in enumerate(listed.values(), 1):
             self._learn(value)
+            if number % PAGE == 0:
+                await asyncio.sleep(0)
 
     # -- watch --
 
     async def _watch(self) -> bool:
-        """Follow until the server ends the watch; true if anything was heard."""
+        """Follow until the server ends the watch; true if that took about as long as it should."""
         params = {
             "watch": "true",
             "allowWatchBookmarks": "true",
@@ -155,40 +198,47 @@ class Informer(Generic[T]):
             "timeoutSeconds": str(random.randint(*WATCH_S)),
             **self._selector,
         }
-        heard = False
-        async for raw in self._client.watch(self._path, params, self._silence_s):
-            heard = True
-            self._follow(raw)
-        return heard
+        started = time.monotonic()
+        self.watches += 1
+        async with self._client.watch(self._path, params, self._silence_s) as lines:
+            async for raw in lines:
+                self._follow(raw)
+                self._backoff = FIRST_BACKOFF_S
+        return time.monotonic() - started > SHORT_S
 
     def _follow(self, raw: bytes) -> None:
         line = self._lines.decode(raw)
         if line.type == "ERROR":
             status = msgspec.json.decode(line.object, type=_Status)
-            if status.code == 410:
-                raise GoneError(410, status.message, path=self._path)
-            raise ApiError(status.code, status.message, path=self._path)
+            family = GoneError if status.code == 410 else ApiError
+            raise family(status.code, status.message, method="WATCH", path=self._path)
         value = self._decode(line.object)
-        if value is None:
-            return
-        self._version = value.metadata.resource_version or self._version
-        if line.type == "BOOKMARK":
-            return
+        meta = value.metadata if value is not None else _named(line.object)
+        if not _is_older(meta.resource_version, self._version):
+            self._version = meta.resource_version
         if line.type == "DELETED":
-            known = self._known.pop(value.uid, None)
+            known = self._known.pop(meta.uid, None)
             if known is not None:
-                self._tell(self._deleted, value)
-        else:
+                self._tell(self._deleted, value or known)
+        elif line.type != "BOOKMARK" and value is not None and not self._is_old_news(value):
             self._learn(value)
+
+    def _is_old_news(self, value: T) -> bool:
+        """A server that lags behind the one asked before may tell of the past."""
+        known = self._known.get(value.uid)
+        return known is not None and _is_older(value.metadata.resource_version, known.metadata.resource_version)
 
     def _decode(self, raw: msgspec.Raw) -> T | None:
         """An object, or ``None`` for one that makes no sense: it must not stop the others."""
         try:
             return self._decoder.decode(raw)
         except msgspec.MsgspecError as error:
+            meta = _named(raw)
             self.bad_objects += 1
-            start = bytes(raw)[:120].decode("utf-8", "replace")
-            log.error("object left out", kind=self.kind.name, error=str(error), start=start)
+            if meta.uid not in self._bad:
+                self._bad.add(meta.uid)
+                key = f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name
+                log.error("object left out", kind=self.kind.name, object=key, error=str(error))
             return None
 
     # -- telling --
@@ -201,26 +251,43 @@ class Informer(Generic[T]):
         elif known.metadata.resource_version != value.metadata.resource_version:
             self._tell(self._changed, known, value)
 
-    def _forget(self, uid: str) -> None:
-        self._tell(self._deleted, self._known.pop(uid))
-
     def _tell(self, callback: Callable[..., None], *values: Any) -> None:
-        """One object that upsets the engine must not end the watch."""
+        """One object that upsets its receiver must not end the watch."""
         try:
             callback(*values)
-        except (BayplanError, ValueError, KeyError, TypeError) as error:
+        except Exception as error:
             self.bad_objects += 1
-            log.error("object refused", kind=self.kind.name, object=values[-1].key, error=str(error))
+            log.error(
+                "object refused", kind=self.kind.name, object=values[-1].key, error=repr(error), exc_info=True
+            )
 
     def _refuse(self, error: ApiError) -> None:
+        kind = self.kind
         self._version = ""
-        verb = "list and watch"
-        self.refused = (
-            f"cannot {verb} {self.kind.plural} ({error.message}); "
-            f'add to the ClusterRole: apiGroups: ["{self.kind.group}"], resources: ["{self.kind.plural}"], '
-            f'verbs: ["list", "watch"]'
-        )
-        log.error("kind not readable", kind=self.kind.name, reason=self.refused)
+        if isinstance(error, NotFoundError):
+            refused = f"the API server has no {kind.plural} in {kind.api_version}: goes on without them"
+        else:
+            refused = (
+                f"may not list and watch {kind.plural} ({error.message}); add to the ClusterRole: "
+                f'apiGroups: ["{kind.group}"], resources: ["{kind.plural}"], verbs: ["list", "watch"]'
+            )
+        if refused != self.refused:
+            self.refused = refused
+            log.error("kind not readable", kind=kind.name, reason=refused)
         if not self._essential:
             # What cannot be read must not hold the scheduler up; the feature that needs it goes without.
             self.synced.set()
+
+
+def _named(raw: msgspec.Raw) -> _Meta:
+    try:
+        return msgspec.json.decode(raw, type=_Named).metadata
+    except msgspec.MsgspecError:
+        return _Meta(name=bytes(raw)[:80].decode("utf-8", "replace"))
+
+
+def _is_older(version: str, than: str) -> bool:
+    """Versions of one kind can be compared as numbers; nothing at all is older than anything."""
+    if not (version.isdigit() and than.isdigit()):
+        return not version
+    return int(version) < int(than)

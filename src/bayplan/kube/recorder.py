@@ -2,7 +2,9 @@
 Events about pods (events.k8s.io/v1), written in the background: few at a time, folded into series, never in
 the way of a bind, and dropped rather than piled up when the API server does not take them.
 
-Implements ``framework.ports.EventSink``; ``app`` runs ``Recorder.run`` as a task.
+Implements ``framework.ports.EventSink``; ``app`` runs ``Recorder.run`` as a task.  An event that is repeated
+within six minutes becomes a series, as kube-scheduler's do: the first repetition is written at once, the
+following ones are counted and written now and then.
 """
 
 from __future__ import annotations
@@ -19,25 +21,44 @@ from typing import Any
 import structlog
 
 from bayplan.clock import Clock
-from bayplan.errors import ApiError, NotFoundError, TooManyRequestsError, TransportError
+from bayplan.errors import ApiError, NotFoundError, ServerError, TooManyRequestsError, TransportError
 from bayplan.kube.client import MERGE_PATCH, Client
 from bayplan.objects.pod import Pod
 
 log = structlog.get_logger()
 
-MAX_WAITING = 20_000
+MAX_WAITING = 50_000
 SERIES_S = 6 * 60.0
+# Between two writes of one series; every one is a write to the API server that binds could use.
+REWRITE_S = 60.0
 MAX_SERIES = 10_000
 WRITERS = 2
+TRIES = 5
+FIRST_WAIT_S = 0.5
+# An event gives way to binds for at most this long.
+GIVE_WAY_S = 1.0
+MAX_NAME = 253
 
 
 @dataclass(slots=True)
 class _Series:
+    """One event, and how often it happened."""
+
     name: str
-    namespace: str
-    count: int
+    pod: Pod
+    related: Pod | None
+    type: str
+    reason: str
+    action: str
+    note: str
+    reporter: str
+    first_at: float
     last_at: float
-    written: bool = False
+    count: int = 1
+    exists: bool = False
+    """The API server has it."""
+    queued: bool = False
+    written_at: float = 0.0
 
 
 class Recorder:
@@ -50,8 +71,9 @@ class Recorder:
         self._clock = clock
         self._busy = busy
         self._hostname = hostname or socket.gethostname()
-        self._waiting: asyncio.Queue[tuple[_Series, dict[str, Any] | None]] = asyncio.Queue(MAX_WAITING)
+        self._waiting: asyncio.Queue[_Series] = asyncio.Queue(MAX_WAITING)
         self._series: OrderedDict[tuple[str, ...], _Series] = OrderedDict()
+        self._closing = False
         self.dropped = 0
 
     def emit(
@@ -65,20 +87,25 @@ class Recorder:
         related: Pod | None = None,
         reporter: str = "default-scheduler",
     ) -> None:
-        """Record an event; repeated ones count up a series."""
+        """Record an event; the same about the same version of a pod counts up a series."""
         now = self._clock.now()
-        key = (type, action, reason, reporter, pod.uid, related.uid if related else "")
+        version = pod.metadata.resource_version
+        key = (type, action, reason, reporter, pod.uid, version, related.uid if related else "")
         series = self._series.get(key)
-        if series is not None and now - series.last_at < SERIES_S:
-            series.count += 1
-            series.last_at = now
-            self._put(series, None)
+        if series is None or now - series.last_at >= SERIES_S:
+            name = f"{pod.name[: MAX_NAME - 17]}.{uuid.uuid4().hex[:16]}"
+            series = _Series(name, pod, related, type, reason, action, note, reporter, now, now)
+            self._series[key] = series
+            self._series.move_to_end(key)
+            if len(self._series) > MAX_SERIES:
+                self._series.popitem(last=False)
+            self._put(series)
             return
-        series = _Series(f"{pod.name}.{uuid.uuid4().hex[:16]}", pod.namespace, 1, now)
-        self._series[key] = series
-        if len(self._series) > MAX_SERIES:
-            self._series.popitem(last=False)
-        self._put(series, self._event(series, pod, type, reason, action, note, related, reporter))
+        series.count += 1
+        series.last_at = now
+        self._series.move_to_end(key)
+        if series.count == 2 or now - series.written_at >= REWRITE_S:
+            self._put(series)
 
     async def run(self) -> None:
         """Write events until cancelled."""
@@ -86,77 +113,100 @@ class Recorder:
 
     async def drain(self, timeout_s: float) -> None:
         """Give what is waiting a last chance."""
+        self._closing = True
         try:
             await asyncio.wait_for(self._waiting.join(), timeout_s)
         except TimeoutError:
             log.warning("events not written", count=self._waiting.qsize())
 
-    def _put(self, series: _Series, event: dict[str, Any] | None) -> None:
+    @property
+    def waiting(self) -> int:
+        return self._waiting.qsize()
+
+    def _put(self, series: _Series) -> None:
+        if series.queued:
+            return
         try:
-            self._waiting.put_nowait((series, event))
+            self._waiting.put_nowait(series)
+            series.queued = True
         except asyncio.QueueFull:
             self.dropped += 1
 
+    # -- writing --
+
     async def _write_all(self) -> None:
         while True:
-            series, event = await self._waiting.get()
+            series = await self._waiting.get()
+            series.queued = False
             try:
-                # An event costs the API server as much as a bind, so binds go first; but not for ever.
-                for _ in range(50):
-                    if not self._busy():
-                        break
-                    await asyncio.sleep(0.02)
-                await self._write(series, event)
-            except TooManyRequestsError as error:
-                self.dropped += 1
-                await asyncio.sleep(error.retry_after_s or 1.0)
-            except (ApiError, TransportError) as error:
-                self.dropped += 1
-                log.debug("event not written", error=str(error))
-                if isinstance(error, TransportError):
-                    await asyncio.sleep(0.5)
+                await self._give_way()
+                await self._write_patiently(series)
             finally:
                 self._waiting.task_done()
 
-    async def _write(self, series: _Series, event: dict[str, Any] | None) -> None:
-        path = f"/apis/events.k8s.io/v1/namespaces/{series.namespace}/events"
-        if event is not None:
-            await self._client.create(path, event)
-            series.written = True
-        elif series.written:
-            patch = {"series": {"count": series.count, "lastObservedTime": _micro(series.last_at)}}
-            try:
-                await self._client.patch(f"{path}/{series.name}", patch, MERGE_PATCH)
-            except NotFoundError:
-                series.written = False
+    async def _give_way(self) -> None:
+        """An event costs the API server as much as a bind, so binds go first; but not for ever."""
+        step = 0.02
+        for _ in range(round(GIVE_WAY_S / step)):
+            if self._closing or not self._busy():
+                return
+            await asyncio.sleep(step)
 
-    def _event(
-        self,
-        series: _Series,
-        pod: Pod,
-        type: str,
-        reason: str,
-        action: str,
-        note: str,
-        related: Pod | None,
-        reporter: str,
-    ) -> dict[str, Any]:
-        event = {
+    async def _write_patiently(self, series: _Series) -> None:
+        """Again after errors that pass; anything else, a refusal for one, drops the event."""
+        wait = FIRST_WAIT_S
+        for _ in range(TRIES):
+            try:
+                return await self._write(series)
+            except (TooManyRequestsError, ServerError, TransportError) as error:
+                told = error.retry_after_s if isinstance(error, TooManyRequestsError) else None
+                await asyncio.sleep(max(wait, told or 0.0))
+                wait *= 2
+            except ApiError as error:
+                log.debug("event refused", pod=series.pod.key, reason=series.reason, error=str(error))
+                break
+        self.dropped += 1
+        return None
+
+    async def _write(self, series: _Series) -> None:
+        path = f"/apis/events.k8s.io/v1/namespaces/{series.pod.namespace}/events"
+        series.written_at = self._clock.now()
+        if series.exists:
+            try:
+                await self._client.send(
+                    "PATCH", f"{path}/{series.name}", body={"series": _counted(series)}, content_type=MERGE_PATCH
+                )
+                return
+            except NotFoundError:
+                # It grew too old for the API server to keep; told anew under a new name.
+                series.exists = False
+                series.name = f"{series.pod.name[: MAX_NAME - 17]}.{uuid.uuid4().hex[:16]}"
+        await self._client.send("POST", path, body=self._event(series))
+        series.exists = True
+
+    def _event(self, series: _Series) -> dict[str, Any]:
+        event: dict[str, Any] = {
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
-            "metadata": {"name": series.name, "namespace": series.namespace},
-            "eventTime": _micro(series.last_at),
-            "type": type,
-            "reason": reason,
-            "action": action,
-            "note": note,
-            "regarding": _reference(pod),
-            "reportingController": reporter,
-            "reportingInstance": f"{reporter}-{self._hostname}"[:128],
+            "metadata": {"name": series.name, "namespace": series.pod.namespace},
+            "eventTime": _micro(series.first_at),
+            "type": series.type,
+            "reason": series.reason,
+            "action": series.action,
+            "note": series.note,
+            "regarding": _reference(series.pod),
+            "reportingController": series.reporter,
+            "reportingInstance": f"{series.reporter}-{self._hostname}"[:128],
         }
-        if related is not None:
-            event["related"] = _reference(related)
+        if series.related is not None:
+            event["related"] = _reference(series.related)
+        if series.count > 1:
+            event["series"] = _counted(series)
         return event
+
+
+def _counted(series: _Series) -> dict[str, Any]:
+    return {"count": series.count, "lastObservedTime": _micro(series.last_at)}
 
 
 def _reference(pod: Pod) -> dict[str, str]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import aiohttp
@@ -50,9 +50,11 @@ class Endpoint:
     """Where to connect and how.  Without ``ssl`` an https server is checked against the machine's own CAs."""
 
     base_url: str
-    ssl: ssl.SSLContext | None = None
+    ssl: ssl.SSLContext | None = field(default=None, compare=False)
     server_hostname: str | None = None
     proxy: str | None = None
+    fingerprint: str = ""
+    """Of the certificates behind ``ssl``, so that two endpoints can be told apart."""
 
 
 class Transport(Protocol):
@@ -131,8 +133,8 @@ class HttpTransport:
                 timeout=timeout,
                 read_bufsize=READ_BYTES,
                 **self._connection(),
-            ) as answer:
-                yield Stream(answer.status, answer.headers, _lines(answer.content))
+            ) as answer, aclosing(_lines(answer.content)) as lines:
+                yield Stream(answer.status, answer.headers, lines)
         except TimeoutError as error:
             raise TransportError(f"watch {path}: silent for {silence_s:g} s") from error
         except (aiohttp.ClientError, OSError) as error:
@@ -172,7 +174,7 @@ async def _retire(session: aiohttp.ClientSession) -> None:
         await session.close()
 
 
-async def _lines(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
+async def _lines(content: aiohttp.StreamReader) -> AsyncGenerator[bytes, None]:
     """Whole lines.  The library's own line reader gives up on long ones, and watches have long ones."""
     parts: list[bytes] = []
     size = 0

@@ -2,14 +2,17 @@
 ApiWriter: what the scheduler does to a cluster, as API requests.  Implements ``framework.ports.ClusterWriter``.
 
 A bind that timed out may have succeeded, and a conflict may be our own earlier bind: both are settled by
-reading the pod, never by guessing.
+reading the pod, never by guessing.  Errors that pass are waited out here, so that a short outage of the API
+server does not send every pod back to the queue.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections.abc import Callable, Coroutine
+from contextlib import nullcontext
 from typing import Any
 
 from bayplan.errors import (
@@ -24,9 +27,17 @@ from bayplan.errors import (
 from bayplan.kube.client import STRATEGIC_PATCH, Client
 from bayplan.objects.pod import Pod
 
-TRIES = 4
+MAX_BINDING = 64
+"""Binds under way at once: more do not make the API server faster."""
+SERVER_ERRORS = 4
+"""Tries after which a 5xx is taken for an answer; a network that is down is waited for."""
 FIRST_WAIT_S = 0.1
-BIND_TIMEOUT_S = 30.0
+MAX_WAIT_S = 5.0
+BIND_TIMEOUT_S = 15.0
+# Below the engine's own deadline for a bind, so that what we know of a failure reaches the pod's status.
+PATIENCE_S = 40.0
+READ_TIMEOUT_S = 3.0
+MAX_RETRY_AFTER_S = 30.0
 
 
 class ApiWriter:
@@ -35,6 +46,12 @@ class ApiWriter:
     def __init__(self, client: Client, may_write: Callable[[], bool] = lambda: True) -> None:
         self._client = client
         self._may_write = may_write
+        self._slots = asyncio.Semaphore(MAX_BINDING)
+        self._closed = False
+        self.binding = 0
+        """Binds asked for and not answered yet."""
+        self._idle = asyncio.Event()
+        self._idle.set()
 
     async def bind(self, pod: Pod, node_name: str) -> None:
         """Bind with the UID as precondition, so a pod made anew under the same name is never bound by mistake."""
@@ -48,18 +65,26 @@ class ApiWriter:
 
         async def once() -> None:
             try:
-                await self._client.create(path, binding, timeout_s=BIND_TIMEOUT_S)
+                await self._client.send("POST", path, body=binding, timeout_s=BIND_TIMEOUT_S)
             except (ConflictError, TransportError) as error:
                 if not await self._is_bound_to(pod, node_name):
                     raise error
 
-        await self._patiently(once)
+        self.binding += 1
+        self._idle.clear()
+        try:
+            await self._patiently(once, self._slots)
+        finally:
+            self.binding -= 1
+            if not self.binding:
+                self._idle.set()
 
     async def patch_pod_status(self, pod: Pod, patch: dict[str, Any]) -> None:
+        """With the UID as precondition too; ``ConflictError`` if the name is another pod's by now."""
         body = {"metadata": {"uid": pod.uid}, "status": patch}
 
         async def once() -> None:
-            await self._client.patch(f"{_path(pod)}/status", body, STRATEGIC_PATCH)
+            await self._client.send("PATCH", f"{_path(pod)}/status", body=body, content_type=STRATEGIC_PATCH)
 
         await self._patiently(once)
 
@@ -69,39 +94,56 @@ class ApiWriter:
         async def once() -> None:
             try:
                 await self._client.delete(_path(pod), options)
-            except NotFoundError:
-                return
-            except ConflictError:
-                # The name is another pod's by now; ours is gone, which is what was wanted.
+            except (NotFoundError, ConflictError):
+                # It is gone, or the name is another pod's by now: what was wanted either way.
                 return
 
         await self._patiently(once)
 
+    async def close(self, timeout_s: float) -> None:
+        """Start nothing more; give the binds under way a last chance to be answered."""
+        self._closed = True
+        try:
+            await asyncio.wait_for(self._idle.wait(), timeout_s)
+        except TimeoutError:
+            return
+
     async def _is_bound_to(self, pod: Pod, node_name: str) -> bool:
         try:
-            now = await self._client.get(_path(pod))
+            now = await self._client.get(_path(pod), timeout_s=READ_TIMEOUT_S)
         except (ApiError, TransportError):
             return False
         return bool(now["metadata"]["uid"] == pod.uid and now["spec"].get("nodeName") == node_name)
 
-    async def _patiently(self, once: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Again after 429 and 5xx, waiting as long as the server asks; the last error is the caller's."""
-        wait = FIRST_WAIT_S
-        for attempt in range(TRIES):
-            if not self._may_write():
-                raise LeadershipLostError("not the leader any more: nothing was written")
+    async def _patiently(
+        self, once: Callable[[], Coroutine[Any, Any, None]], slots: asyncio.Semaphore | None = None
+    ) -> None:
+        """Again after 429, 5xx and network errors, waiting as long as the server asks."""
+        gives_up_at = time.monotonic() + PATIENCE_S
+        wait, server_errors = FIRST_WAIT_S, 0
+        while True:
             try:
-                return await once()
+                async with slots or nullcontext():
+                    self._check()
+                    return await once()
             except TooManyRequestsError as error:
-                if attempt == TRIES - 1:
-                    raise
-                wait = max(wait, error.retry_after_s or 0.0)
-            except (ServerError, TransportError):
-                if attempt == TRIES - 1:
-                    raise
+                last: Exception = error
+                wait = max(wait, min(error.retry_after_s or 0.0, MAX_RETRY_AFTER_S))
+            except TransportError as error:
+                last = error
+            except ServerError as error:
+                last = error
+                server_errors += 1
+            if server_errors >= SERVER_ERRORS or time.monotonic() + wait > gives_up_at:
+                raise last
             await asyncio.sleep(wait * random.uniform(0.8, 1.2))
-            wait *= 2
-        return None
+            wait = min(wait * 2, max(wait, MAX_WAIT_S))
+
+    def _check(self) -> None:
+        if self._closed:
+            raise LeadershipLostError("stopping: nothing was written")
+        if not self._may_write():
+            raise LeadershipLostError("not the leader any more: nothing was written")
 
 
 def _path(pod: Pod) -> str:

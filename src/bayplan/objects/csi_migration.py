@@ -41,7 +41,9 @@ class InTreePlugin:
 
 
 PLUGINS = (
-    InTreePlugin("kubernetes.io/aws-ebs", "aws_elastic_block_store", "ebs.csi.aws.com", "topology.ebs.csi.aws.com/zone"),
+    InTreePlugin(
+        "kubernetes.io/aws-ebs", "aws_elastic_block_store", "ebs.csi.aws.com", "topology.ebs.csi.aws.com/zone"
+    ),
     InTreePlugin("kubernetes.io/gce-pd", "gce_persistent_disk", "pd.csi.storage.gke.io", "topology.gke.io/zone"),
     InTreePlugin("kubernetes.io/azure-disk", "azure_disk", "disk.csi.azure.com"),
     InTreePlugin(
@@ -106,13 +108,13 @@ def _ebs_volume(disk: Any) -> str:
         return written
     name = written.removeprefix("aws://").partition("/")[2].strip("/")
     if not re.fullmatch(r"vol-[^/]*", name):
-        raise ValueError(f"failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume ({written})")
+        raise ValueError(f'"{written}" names no EBS volume; its last part must start with vol-')
     return name
 
 
 def _azure_disk(disk: Any) -> str:
     if disk.kind is not None and disk.kind.lower() != "managed":
-        raise ValueError(f"kind({disk.kind}) is not supported in csi migration")
+        raise ValueError(f"the CSI driver knows managed Azure disks only, and this one is of kind {disk.kind}")
     uri: str = disk.disk_uri
     return uri
 
@@ -130,17 +132,10 @@ def _zonal_disk(zone: str, name: str) -> str:
 
 
 def _region_of(zones: list[str]) -> str:
-    parts = [zone.split("-") for zone in zones]
-    for zone, part in zip(zones, parts, strict=True):
-        if len(part) != 3:
-            raise ValueError(
-                "failed to get region from zones: zone in unexpected format, "
-                f"expected: {{locale}}-{{region}}-{{zone}}, got: {zone}"
-            )
-    regions = {"-".join(part[:2]) for part in parts}
-    if len(regions) != 1:
-        listed = " ".join(sorted(regions))
-        raise ValueError(f"failed to get region from zones: multiple or no regions gotten from zones, got: map[{listed}]")
+    """The region of GCE zones, which are written like europe-west1-b."""
+    regions = {zone.rpartition("-")[0] if zone.count("-") == 2 else "" for zone in zones}
+    if len(regions) != 1 or "" in regions:
+        raise ValueError(f"its zones {', '.join(zones)} are not zones of one region, such as europe-west1-b")
     return regions.pop()
 
 

@@ -177,6 +177,11 @@ class PersistentVolumeClaim(ApiObject, frozen=True, kw_only=True):
         """Whether it names a volume and the binding is complete."""
         return bool(self.spec.volume_name) and BIND_COMPLETED in self.annotations
 
+    def belongs_to(self, pod_uid: str) -> bool:
+        """Whether it was made for this pod alone."""
+        owner = self.controller
+        return owner is not None and owner.uid == pod_uid
+
     @cached_property
     def selector(self) -> Selector:
         """Which volumes it wants; none written means any."""

@@ -24,6 +24,7 @@ from bayplan.framework import (
     CycleState,
     Depends,
     Handle,
+    Key,
     Mask,
     NodeTable,
     NodeView,
@@ -41,6 +42,7 @@ from bayplan.plugins.resource_columns import allocatable, requested
 
 Fractions: TypeAlias = "npt.NDArray[np.float64]"
 HALF = MAX_SCORE // 2
+ASKED: Key[tuple[tuple[str, int], ...]] = Key("NodeResourcesBalancedAllocation.asked")
 
 
 class BalancedResource(PluginArgs):
@@ -94,13 +96,14 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         return self._asked(pod)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: NodeTable, feasible: Rows) -> Verdict:
-        return None if any(amount for _, amount in self._asked(pod)) else SKIP
+        state[ASKED] = asked = self._asked(pod)
+        return None if any(amount for _, amount in asked) else SKIP
 
     # -- one node --
 
     def score_node(self, state: CycleState, pod: Pod, node: NodeView) -> int:
         before, after = [], []
-        for resource, amount in self._asked(pod):
+        for resource, amount in state[ASKED]:
             total = allocatable(node, resource)
             if total:
                 used = requested(node, resource)
@@ -112,7 +115,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Scores:
         before, after, there = [], [], []
-        for resource, amount in self._asked(pod):
+        for resource, amount in state[ASKED]:
             total = allocatable(nodes, resource)
             used = requested(nodes, resource)
             is_there: Mask | bool = total > 0

@@ -48,6 +48,7 @@ def assemble(
     now: float | None = None,
     plugins: Sequence[str] = (),
     discover: bool = True,
+    only: str | None = None,
     warn: Callable[[str], None] = lambda warning: None,
 ) -> World:
     """
@@ -57,6 +58,8 @@ def assemble(
         now: the wall clock (epoch seconds) at which virtual time starts; the real one if it is not given.
         plugins: ``module:Class`` of plugins to add.
         discover: whether to take in the plugins of installed packages.
+        only: the pod (``namespace/name``) all this is about.  Without a configuration its scheduler is then the only
+            one that is known, and pods of others, with their nominations, are none of its business.
         warn: hears of everything that has no effect.
     """
     for warning in given.warnings:
@@ -64,7 +67,7 @@ def assemble(
     clock = VirtualClock(time.time() if now is None else now)
     workloads = Workloads(given.objects, seed)
     pods = list(workloads.begin())
-    config = given.config if given.config is not None else default_config(pods)
+    config = given.config if given.config is not None else default_config(pods, only)
     cluster = SimulatedCluster(clock, workloads, Budgets(_own_budgets(given), workloads.scale))
     known, extra = registry(plugins, discover)
     scheduler = Scheduler(
@@ -81,10 +84,14 @@ def assemble(
     return world
 
 
-def default_config(pods: Iterable[Pod]) -> SchedulerConfig:
-    """A profile of the default plugins for every scheduler that a pod asks for."""
-    names = dict.fromkeys([DEFAULT_SCHEDULER_NAME, *(pod.scheduler_name for pod in pods if not pod.node_name)])
-    return SchedulerConfig(profiles=tuple(ProfileConfig(scheduler_name=name) for name in names))
+def default_config(pods: Iterable[Pod], only: str | None = None) -> SchedulerConfig:
+    """A profile of the default plugins for every scheduler that a pod asks for, or for that of one pod alone."""
+    if only is None:
+        names = dict.fromkeys(pod.scheduler_name for pod in pods if not pod.node_name)
+    else:
+        names = dict.fromkeys(pod.scheduler_name for pod in pods if pod.key == only)
+    profiles = (ProfileConfig(scheduler_name=name) for name in names or (DEFAULT_SCHEDULER_NAME,))
+    return SchedulerConfig(profiles=tuple(profiles))
 
 
 def _own_budgets(given: Given) -> Iterable[PodDisruptionBudget]:

@@ -46,7 +46,8 @@ def explain_documents(
 ) -> dict[str, Any]:
     """Explain one pod among raw objects; see ``explain_pod`` for the answer."""
     given = load(documents_of(docs), None if config is None else Document("config", 0, config))
-    world = assemble(given, seed=seed, now=now, plugins=plugins, discover=discover)
+    only = f"{namespace}/{name}"
+    world = assemble(given, seed=seed, now=now, plugins=plugins, discover=discover, only=only)
     return explain_pod(world, namespace, name)
 
 

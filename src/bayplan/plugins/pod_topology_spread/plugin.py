@@ -105,10 +105,7 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
         return filtering.codes(state[filtering.STATE], nodes)
 
     def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
-        try:
-            return not self._constraints(pod, hard=True) and not self._constraints(pod, hard=False)
-        except ValueError:
-            return False
+        return not pod.spec.topology_spread_constraints and not self._defaults.of(pod)
 
     # -- scoring --
 

@@ -1,0 +1,1 @@
+"""The command line: one module for each command.  Heavy imports stand inside the commands, so that help is quick."""

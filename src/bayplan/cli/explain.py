@@ -1,0 +1,63 @@
+"""``bayplan explain``: why a pod is pending, or why it is where it is."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from bayplan.cli import options
+from bayplan.cli.output import Format, show, style, warn
+from bayplan.errors import InputError
+
+PODS = ("pod", "pods", "po")
+
+
+class Shape(str, Enum):
+    """What ``-o`` takes here."""
+
+    TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+
+
+def explain(
+    what: Annotated[list[str], typer.Argument(metavar="pod NAME", help="The pod: pod NAME or pod/NAME.")],
+    filename: options.Files,
+    namespace: Annotated[str, typer.Option("--namespace", "-n", metavar="NS", help="Its namespace.")] = "default",
+    recursive: options.Recursive = False,
+    config: options.Config = None,
+    plugin: options.PluginSpecs = None,
+    seed: options.Seed = 0,
+    now: options.Now = None,
+    top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="How many nodes to show the scores of.")] = 3,
+    output: Annotated[Shape, typer.Option("--output", "-o", help="How to show the explanation.")] = Shape.TABLE,
+    verbose: options.Verbose = False,
+) -> int:
+    """
+    Why is it pending, or why is it there?  Nothing is written anywhere.
+
+    The pod is judged alone against the cluster as given: other pending pods stay pending.
+    Exit code 0: schedulable or bound.  1: unschedulable.  2: no such pod, or the input is wrong.
+    """
+    from bayplan.simulator import explaining, loading, telling
+    from bayplan.simulator.assembling import assemble
+
+    name = pod_name(what)
+    started = options.read_now(now)
+    given = loading.read(filename, recursive=recursive, config=config)
+    world = assemble(
+        given, seed=seed, now=started, plugins=plugin or (), only=f"{namespace}/{name}", warn=warn
+    )
+    document = explaining.explain_pod(world, namespace, name)
+    show(document, Format(output.value), lambda: telling.as_text(document, top=top, style=style()))
+    return 1 if document["verdict"] == explaining.UNSCHEDULABLE else 0
+
+
+def pod_name(what: list[str]) -> str:
+    """The name in ``pod NAME`` or ``pod/NAME``."""
+    kind, _, name = what[0].partition("/") if len(what) == 1 else (what[0], "/", " ".join(what[1:]))
+    if kind.lower() in PODS and name and " " not in name and "/" not in name:
+        return name
+    raise InputError(f'"{" ".join(what)}" does not name a pod', fix="write pod NAME or pod/NAME")

@@ -1,0 +1,83 @@
+"""
+What commands print: documents, text, colours, and complaints.
+
+Data goes to stdout and nothing else does; warnings, progress and errors go to stderr.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, TextIO
+
+
+class Format(str, Enum):
+    """What ``-o`` takes; not every command takes all of them."""
+
+    TABLE = "table"
+    WIDE = "wide"
+    JSON = "json"
+    YAML = "yaml"
+    NAME = "name"
+
+
+_COLOURS = {
+    "Bound": "32",
+    "Schedulable": "32",
+    "Pending": "31",
+    "Unschedulable": "31",
+    "Preempted": "33",
+    "Gated": "33",
+    "Ignored": "33",
+}
+
+
+def show(document: dict[str, Any], format: Format, text: Callable[[], str]) -> None:
+    """Print a document as JSON or YAML, or the text that stands for it."""
+    if format is Format.JSON:
+        import json
+
+        print(json.dumps(document, indent=2, ensure_ascii=False))
+    elif format is Format.YAML:
+        import yaml
+
+        dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+        print(yaml.dump(document, Dumper=dumper, sort_keys=False, allow_unicode=True, width=2**31), end="")
+    else:
+        print(text())
+
+
+def style() -> Callable[[str], str]:
+    """Gives words of state their colour, where colours are wanted."""
+    if not has_colours(sys.stdout):
+        return str
+    return lambda word: f"\x1b[{_COLOURS[word]}m{word}\x1b[0m" if word in _COLOURS else word
+
+
+def has_colours(stream: TextIO) -> bool:
+    """On a terminal that shows colours, unless the user does not want any."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def complain(text: str) -> None:
+    """Errors, one a line."""
+    for line in text.splitlines():
+        print(f"error: {line}", file=sys.stderr)
+
+
+def warn(text: str) -> None:
+    print(f"warning: {text}", file=sys.stderr)
+
+
+def set_up_logs(*, verbose: bool) -> None:
+    """What the engine logs belongs on stderr; without -v only what is wrong."""
+    import structlog
+
+    structlog.configure(
+        processors=[structlog.processors.add_log_level, structlog.processors.LogfmtRenderer(key_order=["level", "event"])],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if verbose else logging.WARNING),
+        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+    )

@@ -1,0 +1,59 @@
+"""
+How far along a long command is: a bar on a terminal, a line every few seconds elsewhere; always on stderr.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+LINE_EVERY_S = 5.0
+LOOK_EVERY = 32
+"""Calls between two looks at the clock."""
+
+Report = Callable[[int, int], None]
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Report]:
+    """Gives a function to call with (done, total) as often as one likes."""
+    if sys.stderr.isatty():
+        with _bar(what) as report:
+            yield report
+    else:
+        yield _lines(what)
+
+
+def _lines(what: str) -> Report:
+    due = time.monotonic() + LINE_EVERY_S
+    calls = 0
+
+    def report(done: int, total: int) -> None:
+        nonlocal calls, due
+        calls += 1
+        if calls % LOOK_EVERY == 0 and time.monotonic() >= due:
+            due = time.monotonic() + LINE_EVERY_S
+            print(f"{what}: {done} of {total}", file=sys.stderr)
+
+    return report
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[Report]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        calls = 0
+
+        def report(done: int, total: int) -> None:
+            nonlocal calls
+            calls += 1
+            if calls % LOOK_EVERY == 0:
+                bar.update(task, completed=min(done, total), total=total)
+
+        yield report

@@ -1,0 +1,61 @@
+"""``bayplan simulate``: schedule everything in some files, in memory, in virtual time."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bayplan.cli import options
+from bayplan.cli.output import Format, show, style, warn
+from bayplan.cli.progress import progress
+
+
+def simulate(
+    filename: options.Files,
+    recursive: options.Recursive = False,
+    config: options.Config = None,
+    plugin: options.PluginSpecs = None,
+    seed: options.Seed = 0,
+    now: options.Now = None,
+    run_for: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            metavar="DURATION",
+            help="Let virtual time run on, such as 10m.  [default: until nothing more can happen]",
+            show_default=False,
+        ),
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say of every pending pod why.")] = False,
+    output: Annotated[Format, typer.Option("--output", "-o", help="How to show the result.")] = Format.TABLE,
+    verbose: options.Verbose = False,
+) -> int:
+    """
+    Schedule everything in the files, with the engine of the live scheduler, without a cluster.
+
+    Exit code 0: every pod that could be handled is bound.  1: some pod is pending.  2: the input is wrong.
+    """
+    from bayplan.simulator import loading, report, simulating
+
+    started, length = options.read_now(now), options.read_duration(run_for, "--for")
+    given = loading.read(filename, recursive=recursive, config=config)
+    with progress("pods tried") as tell:
+        document = simulating.simulate(
+            given,
+            seed=seed,
+            now=started,
+            run_for_s=length,
+            plugins=plugin or (),
+            with_explanations=explain,
+            warn=warn,
+            progress=tell,
+        )
+
+    def text() -> str:
+        if output is Format.NAME:
+            return report.as_names(document)
+        return report.as_table(document, wide=output is Format.WIDE, style=style())
+
+    show(document, output, text)
+    return 1 if document["summary"]["pending"] else 0

@@ -1,0 +1,119 @@
+"""
+Which volumes of which CSI drivers a pod has attached, or would have.
+
+``node_volume_limits`` counts them.  A volume is known by its driver and the driver's handle for it, so that one
+that several pods use is one volume; a claim that has no volume yet gets a handle that no volume has.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from bayplan.framework import Status, failed, unresolvable
+from bayplan.framework.handle import ObjectStore
+from bayplan.objects import csi_migration
+from bayplan.objects.csi_migration import BY_NAME, SWITCHED
+from bayplan.objects.pod import Pod
+from bayplan.objects.pod_volume import Volume
+from bayplan.objects.volume import PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment
+
+Attached: TypeAlias = "dict[tuple[str, str], str]"
+"""(driver, handle) of each volume, and its driver."""
+
+_TO_BE_MADE = "\0to be made"
+
+
+class AttachableVolumes:
+    """Looks volumes up.  ``migrates``: on nodes with a CSINode the disks of old plugins belong to CSI drivers."""
+
+    def __init__(self, objects: ObjectStore) -> None:
+        self._objects = objects
+
+    def of_new(self, pod: Pod, migrates: bool) -> Attached | Status:
+        """The volumes of a pod to be placed, or why they cannot be told."""
+        found: Attached = {}
+        failure = self._add(found, pod, migrates, is_new=True)
+        return found if failure is None else failure
+
+    def add_existing(self, found: Attached, pod: Pod) -> Status | None:
+        """Add the volumes of a pod on a node that has a CSINode.  A claim that is gone counts for nothing."""
+        return self._add(found, pod, migrates=True, is_new=False)
+
+    def of_attachment(self, attachment: VolumeAttachment) -> Attached:
+        """The volume that is attached, if it is one of a CSI driver."""
+        driver, name = attachment.spec.attacher, attachment.spec.source.persistent_volume_name
+        volume = self._volume(name) if driver and name is not None else None
+        if volume is None or volume.spec.csi is None:
+            return {}
+        return {(driver, volume.spec.csi.volume_handle): driver}
+
+    def _add(self, found: Attached, pod: Pod, migrates: bool, is_new: bool) -> Status | None:
+        for volume in pod.volumes:
+            known: tuple[str, str] | Status | None
+            if volume.has_claim:
+                known = self._of_claim(pod, volume, migrates, is_new)
+            else:
+                known = _inline(volume) if migrates else None
+            if isinstance(known, Status):
+                return known
+            if known is not None:
+                found[known] = known[0]
+        return None
+
+    def _of_claim(self, pod: Pod, volume: Volume, migrates: bool, is_new: bool) -> tuple[str, str] | Status | None:
+        name = volume.claim_name(pod.name)
+        if not name:
+            return failed("PersistentVolumeClaim had no name")
+        claim: PersistentVolumeClaim | None = self._objects.get("PersistentVolumeClaim", pod.namespace, name)
+        if claim is None:
+            missing = f'looking up PVC {pod.namespace}/{name}: persistentvolumeclaim "{name}" not found'
+            return unresolvable(missing) if is_new else None
+        if volume.persistent_volume_claim is None and not claim.belongs_to(pod.uid):
+            return failed(not_created_for(claim, pod))
+        bound = self._volume(claim.spec.volume_name) if claim.spec.volume_name else None
+        return self._to_be_made(claim, migrates) if bound is None else _bound(bound, migrates)
+
+    def _to_be_made(self, claim: PersistentVolumeClaim, migrates: bool) -> tuple[str, str] | None:
+        """Counted for the driver of the claim's class."""
+        name = claim.storage_class
+        storage_class: StorageClass | None = self._objects.get("StorageClass", "", name) if name else None
+        if storage_class is None:
+            return None
+        driver = storage_class.provisioner
+        if driver in BY_NAME:
+            if not migrates or driver not in SWITCHED:
+                return None
+            driver = BY_NAME[driver].driver
+        return (driver, f"{_TO_BE_MADE} {claim.key}") if driver else None
+
+    def _volume(self, name: str) -> PersistentVolume | None:
+        found: PersistentVolume | None = self._objects.get("PersistentVolume", "", name)
+        return found
+
+
+def _bound(volume: PersistentVolume, migrates: bool) -> tuple[str, str] | None:
+    source = volume.spec.csi
+    if source is not None:
+        return (source.driver, source.volume_handle) if source.driver and source.volume_handle else None
+    plugin = csi_migration.plugin_of(volume)
+    if plugin is None or not migrates or plugin.name not in SWITCHED:
+        return None
+    try:
+        return plugin.driver, csi_migration.volume_handle(volume)
+    except ValueError:
+        return None  # the driver would not know it either
+
+
+def _inline(volume: Volume) -> tuple[str, str] | Status | None:
+    plugin = csi_migration.plugin_of(volume)
+    if plugin is None or plugin.name not in SWITCHED:
+        return None
+    try:
+        return plugin.driver, csi_migration.inline_handle(volume)
+    except ValueError as error:
+        return failed(f"converting volume({volume.name}) from inline to csi: {error}")
+
+
+def not_created_for(claim: PersistentVolumeClaim, pod: Pod) -> str:
+    """A claim has the name of one of the pod's own, and belongs to somebody else."""
+    return f"PVC {claim.key} was not created for pod {pod.key} (pod is not owner)"

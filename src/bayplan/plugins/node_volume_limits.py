@@ -1,0 +1,183 @@
+"""
+NodeVolumeLimits: a node attaches only so many volumes of a CSI driver.
+
+The limit is what the node's CSINode says.  Against it count the volumes of the pods on the node, those that are
+attached though no pod uses them, and the new ones of the pod; a volume that two pods use counts once.  Claims without
+a volume count for the driver of their class, and disks of the old in-tree plugins for the CSI driver that took them
+over.  A node without a CSINode, or a driver without a number, has no limit.
+
+Extension points: PreFilter, Filter.
+Requeue: a CSINode was added or a limit grew; a pod with volumes that had a node was deleted; a claim of the pod was
+added; an attachment was deleted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayplan.framework import (
+    SKIP,
+    UNSIGNED,
+    Change,
+    Code,
+    CycleState,
+    FilterPlugin,
+    NodeTable,
+    NodeView,
+    On,
+    PreFilterPlugin,
+    Reason,
+    Status,
+    Verdict,
+    Verdicts,
+)
+from bayplan.framework.handle import handle_of
+from bayplan.framework.status import as_status
+from bayplan.objects.csi_migration import plugin_of
+from bayplan.objects.pod import Pod
+from bayplan.objects.volume import CSINode, PersistentVolumeClaim, VolumeAttachment
+from bayplan.plugins.attachable_volumes import AttachableVolumes, Attached
+from bayplan.plugins.csi_nodes import Attachments, CSINodes
+
+TOO_MANY = Reason(Code.UNSCHEDULABLE, "node(s) exceed max volume count")
+
+
+class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
+    """See the module docstring."""
+
+    name = "NodeVolumeLimits"
+    reasons = (TOO_MANY,)
+    reads = ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode", "VolumeAttachment")
+
+    def requeue_on(self) -> tuple[On, ...]:
+        return (
+            On("CSINode", Change.ADDED),
+            On("CSINode", Change.UPDATED, _limit_grew),
+            On("Pod", Change.DELETED, _freed_volumes),
+            On("PersistentVolumeClaim", Change.ADDED, _is_own_claim),
+            On("VolumeAttachment", Change.DELETED, _could_be_ours),
+        )
+
+    def signature(self, pod: Pod) -> Hashable:
+        return UNSIGNED if pod.attachable_count else ()
+
+    def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
+        return not pod.attachable_count
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdict:
+        return None if pod.attachable_count else SKIP
+
+    # -- one node --
+
+    def filter_node(self, state: CycleState, pod: Pod, node: NodeView) -> Verdict:
+        csi_node = self._csi_nodes.get(node.name)
+        new = self._volumes.of_new(pod, csi_node is not None)
+        if isinstance(new, Status):
+            return new
+        wanted = _wanted(new, csi_node)
+        # Most nodes are far from any limit: then it is enough that all volumes together stay below it.
+        most = node.attachable_count + len(self._attachments.on(node.name))
+        if csi_node is None or all(most + count <= csi_node.limits[driver] for driver, count in wanted.items()):
+            return None
+        return self._exceeds(new, csi_node, node)
+
+    # -- all nodes --
+
+    def filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdicts:
+        known = self._csi_nodes.known(nodes)
+        elsewhere, new = self._volumes.of_new(pod, False), self._volumes.of_new(pod, True)
+        codes = np.zeros(len(nodes), np.uint16)
+        statuses: list[Status] = []
+        for rows, found in ((~known, elsewhere), (known, new)):
+            if isinstance(found, Status):
+                statuses.append(found)
+                codes[rows] = len(statuses)
+        if not isinstance(new, Status):
+            self._judge_near_limits(new, nodes, codes, statuses)
+        return Verdicts(codes, tuple(statuses))
+
+    def _judge_near_limits(self, new: Attached, nodes: NodeTable, codes: Any, statuses: list[Status]) -> None:
+        """Count volume by volume only where all of them together could be too many."""
+        most = nodes.attachable_count + self._attachments.counts(nodes)
+        near = np.zeros(len(nodes), np.bool_)
+        for driver, count in Counter(new.values()).items():
+            near |= most > self._csi_nodes.limits(nodes, driver) - count
+        for row in np.flatnonzero(near).tolist():
+            node = nodes.node(row)
+            csi_node = self._csi_nodes.get(node.name)
+            verdict = None if csi_node is None else self._exceeds(new, csi_node, node)
+            if verdict is not None:
+                status = as_status(verdict)
+                if status not in statuses:
+                    statuses.append(status)
+                codes[row] = statuses.index(status) + 1
+
+    # -- counting --
+
+    @cached_property
+    def _volumes(self) -> AttachableVolumes:
+        return AttachableVolumes(handle_of(self).objects)
+
+    @cached_property
+    def _csi_nodes(self) -> CSINodes:
+        return CSINodes(handle_of(self).objects)
+
+    @cached_property
+    def _attachments(self) -> Attachments:
+        return Attachments(handle_of(self).objects)
+
+    def _exceeds(self, new: Attached, csi_node: CSINode, node: NodeView) -> Verdict:
+        """Would the pod's volumes go beyond a limit of this node?"""
+        attached: Attached = {}
+        for other in node.pods:
+            if other.attachable_count:
+                failure = self._volumes.add_existing(attached, other)
+                if failure is not None:
+                    return failure
+        in_pods = set(attached)
+        for attachment in self._attachments.on(node.name):
+            attached.update(self._volumes.of_attachment(attachment))
+        there = Counter(attached.values())
+        coming = Counter(driver for volume, driver in new.items() if volume not in in_pods)
+        limits = csi_node.limits
+        if any(driver in limits and there[driver] + count > limits[driver] for driver, count in coming.items()):
+            return TOO_MANY
+        return None
+
+
+def _wanted(new: Attached, csi_node: CSINode | None) -> dict[str, int]:
+    """How many volumes of each driver that has a limit here."""
+    limits = csi_node.limits if csi_node is not None else {}
+    return {driver: count for driver, count in Counter(new.values()).items() if driver in limits}
+
+
+# -- requeueing --
+
+
+def _limit_grew(pod: Pod, old: CSINode, new: CSINode) -> bool:
+    """A driver that does not say a number counts as 0 here, as in kube-scheduler."""
+    before = old.limits
+    return any(limit > before.get(driver, 0) for driver, limit in new.limits.items())
+
+
+def _freed_volumes(pod: Pod, old: Pod, new: None) -> bool:
+    return bool(old.attachable_count and (old.node_name or old.nominated_node_name))
+
+
+def _is_own_claim(pod: Pod, old: None, new: PersistentVolumeClaim) -> bool:
+    return new.namespace == pod.namespace and new.name in pod.claim_names
+
+
+def _could_be_ours(pod: Pod, old: VolumeAttachment, new: None) -> bool:
+    for volume in pod.volumes:
+        if volume.persistent_volume_claim is not None:
+            return True
+        plugin = plugin_of(volume)
+        if plugin is not None and plugin.driver == old.spec.attacher:
+            return True
+    return False

@@ -1,0 +1,166 @@
+"""
+What happened in a simulation: the document for programs, and tables for people.
+
+``simulating`` makes the document; ``bayplan simulate`` prints it, or the text that ``as_table`` and ``as_names`` give.
+The fields are a contract: new ones may be added, none renamed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from bayplan.framework.snapshot import NodeTable
+from bayplan.objects.quantity import format_resource
+from bayplan.objects.resources import CPU, MEMORY, Resources
+from bayplan.simulator import telling
+from bayplan.simulator.assembling import World
+from bayplan.simulator.cluster import Record
+from bayplan.simulator.explaining import API_VERSION
+from bayplan.simulator.tables import Style, plain, table
+
+BOUND, PENDING, GATED, IGNORED, PREEMPTED = "Bound", "Pending", "Gated", "Ignored", "Preempted"
+STATES = (BOUND, PENDING, GATED, IGNORED, PREEMPTED)
+
+
+def simulation(world: World, seed: int) -> dict[str, Any]:
+    """The document ``kind: Simulation``."""
+    pods = [_pod(world, record) for record in world.cluster.records.values()]
+    states = Counter(pod["state"] for pod in pods)
+    nodes = world.scheduler.cache.nodes
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Simulation",
+        "seed": seed,
+        "elapsed": _seconds(world.cluster.elapsed_s),
+        "summary": {
+            "nodes": len(nodes),
+            "pods": len(pods),
+            **{state.lower(): states[state] for state in STATES},
+        },
+        "pods": pods,
+        "nodes": [_node(nodes, row) for row in range(len(nodes))],
+    }
+
+
+def _pod(world: World, record: Record) -> dict[str, Any]:
+    pod = record.pod
+    state, message = _state(world, record)
+    return {
+        "namespace": pod.namespace,
+        "name": pod.name,
+        "owner": world.workloads.owner(pod),
+        "scheduler": pod.scheduler_name,
+        "state": state,
+        "node": pod.node_name or None,
+        "message": message,
+        "attempts": record.attempts,
+        "boundAt": None if record.bound_at is None else _seconds(record.bound_at),
+    }
+
+
+def _state(world: World, record: Record) -> tuple[str, str]:
+    """A pod's state, and what there is to say about it."""
+    pod, scheduler = record.pod, world.scheduler
+    if record.is_gone:
+        return PREEMPTED, record.message
+    if pod.node_name:
+        return BOUND, ""
+    if pod.scheduler_name not in scheduler.profiles:
+        return IGNORED, f'no profile is for the scheduler "{pod.scheduler_name}"'
+    gated_by = scheduler.queue.gated_reason(pod.uid)
+    if gated_by is not None:
+        return GATED, gated_by.message
+    held = scheduler.waiting.get(pod.uid)
+    if held is not None:
+        return PENDING, f"held by {', '.join(sorted(held.pending_plugins))}, to go to {held.node_name}"
+    return PENDING, record.message
+
+
+def _seconds(seconds: float) -> float:
+    """Floats of epoch seconds are not exact beyond the microsecond."""
+    return round(seconds, 3)
+
+
+def _node(nodes: NodeTable, row: int) -> dict[str, Any]:
+    node = nodes.node(row)
+    scalars = {name: node.scalar_req(name) for name in node.object.allocatable.scalars}
+    requested = Resources(node.req_cpu_milli, node.req_mem_bytes, node.req_eph_bytes, 0, scalars)
+    return {
+        "name": node.name,
+        "pods": node.pods_count,
+        "requested": _amounts(requested),
+        "allocatable": _amounts(node.object.allocatable),
+    }
+
+
+def _amounts(resources: Resources) -> dict[str, str]:
+    """As quantities: CPU and memory always, the rest where there is some."""
+    amounts = {CPU: 0, MEMORY: 0, **resources.as_map()}
+    return {name: format_resource(name, amount) for name, amount in amounts.items()}
+
+
+# -- for people --
+
+
+def as_table(document: dict[str, Any], *, wide: bool = False, style: Style = plain) -> str:
+    """Pods, nodes, why pods are pending, and the summary."""
+    parts = [_pod_table(document["pods"], wide, style), _node_table(document["nodes"], wide)]
+    reasons = _reasons(document["pods"], style)
+    parts += [reasons] if reasons else []
+    parts.append(summary_line(document))
+    return "\n\n".join(part for part in parts if part)
+
+
+def as_names(document: dict[str, Any]) -> str:
+    """One ``pod/name`` a line."""
+    return "\n".join(f"pod/{pod['name']}" for pod in document["pods"])
+
+
+def summary_line(document: dict[str, Any]) -> str:
+    summary = document["summary"]
+    counts = ", ".join(f"{summary[state.lower()]} {state.lower()}" for state in STATES if summary[state.lower()])
+    time = f"; {document['elapsed']:g} s of virtual time" if document["elapsed"] else ""
+    return f"{summary['pods']} pods on {summary['nodes']} nodes: {counts or 'nothing to do'}{time}"
+
+
+def _pod_table(pods: list[dict[str, Any]], wide: bool, style: Style) -> str:
+    header = ["NAMESPACE", "NAME", "OWNER", "STATE", "NODE"]
+    rows = [
+        [pod["namespace"], pod["name"], pod["owner"] or "-", style(pod["state"]), pod["node"] or "-"] for pod in pods
+    ]
+    if wide:
+        header += ["SCHEDULER", "ATTEMPTS", "BOUND-AT", "MESSAGE"]
+        for row, pod in zip(rows, pods, strict=True):
+            at = "-" if pod["boundAt"] is None else f"{pod['boundAt']:g}s"
+            row += [pod["scheduler"], str(pod["attempts"]), at, pod["message"] or "-"]
+    return table(header, rows) if pods else ""
+
+
+def _node_table(nodes: list[dict[str, Any]], wide: bool) -> str:
+    others = sorted({name for node in nodes for name in node["allocatable"]} - {CPU, MEMORY, "pods"}) if wide else []
+    rows = [
+        [
+            node["name"],
+            str(node["pods"]),
+            *(f"{node['requested'].get(name, '0')}/{node['allocatable'].get(name, '0')}" for name in (CPU, MEMORY, *others)),
+        ]
+        for node in nodes
+    ]
+    return table(["NODE", "PODS", "CPU", "MEMORY", *(name.upper() for name in others)], rows) if nodes else ""
+
+
+def _reasons(pods: list[dict[str, Any]], style: Style) -> str:
+    """Pods that are not on a node, grouped by what there is to say about them."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for pod in pods:
+        if pod["message"]:
+            groups.setdefault((pod["state"], pod["message"]), []).append(pod)
+    lines = []
+    for (state, message), members in groups.items():
+        first = f"{members[0]['namespace']}/{members[0]['name']}"
+        more = f" and {len(members) - 1} more" if len(members) > 1 else ""
+        lines.append(f"{style(state)}: {first}{more}: {message}")
+        if "explanation" in members[0]:
+            lines += [f"  {line}".rstrip() for line in telling.details(members[0]["explanation"])]
+    return "\n".join(lines)

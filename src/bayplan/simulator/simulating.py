@@ -1,0 +1,76 @@
+"""
+One simulation from beginning to end: what was given goes in, the document ``kind: Simulation`` comes out.
+
+``bayplan simulate`` calls ``simulate``; scripts may, too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bayplan.simulator import clock_loop, report
+from bayplan.simulator.assembling import World, assemble
+from bayplan.simulator.driving import Driver
+from bayplan.simulator.explaining import explain
+from bayplan.simulator.loading import Given
+
+Progress = Callable[[int, int], None]
+"""Told how many pods have been tried, and how many there are."""
+
+
+def simulate(
+    given: Given,
+    *,
+    seed: int = 0,
+    now: float | None = None,
+    run_for_s: float | None = None,
+    plugins: Sequence[str] = (),
+    discover: bool = True,
+    with_explanations: bool = False,
+    warn: Callable[[str], None] = lambda warning: None,
+    progress: Progress = lambda tried, total: None,
+) -> dict[str, Any]:
+    """
+    Schedule everything that was given.
+
+    Args:
+        now: the wall clock (epoch seconds) at which virtual time starts; the real one if it is not given.
+        run_for_s: let virtual time run on this long; without it the run ends when nothing more can happen.
+        plugins: ``module:Class`` of plugins to add.
+        with_explanations: explain every pod that is pending in the end.
+        warn: hears of everything that has no effect.
+    """
+    # Whole seconds: a backoff ends with a second, so a fraction would make two runs differ.
+    started_at = float(int(time.time())) if now is None else now
+    world = assemble(given, seed=seed, now=started_at, plugins=plugins, discover=discover, warn=warn)
+    run(world, run_for_s, progress)
+    document = report.simulation(world, seed)
+    if with_explanations:
+        _explain(world, document)
+    return document
+
+
+def run(world: World, run_for_s: float | None = None, progress: Progress = lambda tried, total: None) -> None:
+    """Let things happen in a world."""
+    records = world.cluster.records
+    tried = 0
+
+    def one_more() -> None:
+        nonlocal tried
+        tried += 1
+        progress(tried, len(records))
+
+    until = None if run_for_s is None else world.started_at + run_for_s
+    clock_loop.run(Driver(world, until=until, progress=one_more).run(), world.clock)
+
+
+def _explain(world: World, document: dict[str, Any]) -> None:
+    """Give every pending pod its explanation, against the cluster as it is in the end."""
+    pending = {(pod["namespace"], pod["name"]): pod for pod in document["pods"] if pod["state"] == report.PENDING}
+    for record in world.cluster.records.values():
+        pod = record.pod
+        told = pending.get((pod.namespace, pod.name))
+        if told is not None and not record.is_gone:
+            told["explanation"] = explain(world.scheduler, pod)
