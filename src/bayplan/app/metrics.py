@@ -118,15 +118,15 @@ class PrometheusMetrics(Collector):
         self._registry = CollectorRegistry()
         self._registry.register(self)
 
-    def counter(self, name: str, value: float = 1, **labels: str) -> None:
+    def counter(self, name: str, value: float = 1, /, **labels: str) -> None:
         series = self._counters[name]
         key = _key(labels, COUNTERS[name])
         series[key] = series.get(key, 0.0) + value
 
-    def gauge(self, name: str, value: float, **labels: str) -> None:
+    def gauge(self, name: str, value: float, /, **labels: str) -> None:
         self._gauges[name][_key(labels, GAUGES[name])] = value
 
-    def observe(self, name: str, seconds: float, **labels: str) -> None:
+    def observe(self, name: str, seconds: float, /, **labels: str) -> None:
         declared = HISTOGRAMS[name]
         series = self._histograms[name]
         key = _key(labels, declared)

@@ -1,14 +1,15 @@
 """
 A service as a process: event loop, signals, health port, leader election, exit codes.
 
-``bayplan scheduler`` calls ``run_scheduler``.  SIGTERM and SIGINT stop cleanly with 0; a lost lease ends the
-process with 1, so that the cluster restarts it with a fresh view.
+``bayplan scheduler`` calls ``run_scheduler``.  SIGTERM and SIGINT stop cleanly with 0; a lost lease or a part that
+broke ends the process with 1, so that the cluster restarts it with a fresh view.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import signal
 import socket
 import uuid
@@ -41,6 +42,7 @@ class SchedulerOptions:
     plugins: Sequence[str] = field(default=())
     leader_elect: bool | None = None
     secure_port: int = 10259
+    """0: no port at all."""
     cert_dir: str | None = None
     open_metrics: bool = False
 
@@ -54,19 +56,13 @@ async def _scheduler(options: SchedulerOptions) -> int:
     config = options.config
     known, extra = registry(options.plugins)
     credentials = Credentials(options.kubeconfig or config.client_connection.kubeconfig or None, options.context)
+    # The lease has a client of its own, so that a flood of binds cannot starve its renewals.
     client, lease_client = Client(credentials), Client(credentials)
-    election = _election(lease_client, config.leader_election, options.leader_elect)
     try:
+        election = _election(lease_client, config.leader_election, options.leader_elect)
         make = make_profiles(config, known, extra, lambda warning: log.warning("configuration", text=warning))
-        live = LiveScheduler(client, config, make, election=election)
-        server = Server(
-            live={"ping": lambda: ""},
-            ready={
-                "informer-sync": lambda: "" if live.is_ready() else "first list not complete",
-            },
-            metrics=live.render_metrics,
-            authorize=None if options.open_metrics else Authorizer(client),
-        )
+        live = LiveScheduler(client, config, make, election=election, when_synced=_settle_memory)
+        server = scheduler_server(live, None if options.open_metrics else Authorizer(client))
         if options.secure_port:
             await server.start(options.secure_port, cert_dir=options.cert_dir)
         log.info("starting", profiles=",".join(live.engine.profiles), port=server.port)
@@ -83,8 +79,28 @@ async def _scheduler(options: SchedulerOptions) -> int:
     return 0
 
 
+def scheduler_server(live: LiveScheduler, authorize: Authorizer | None) -> Server:
+    """The port of a scheduler: alive as long as it answers, ready once it has seen the whole cluster."""
+    ping = {"ping": lambda: ""}
+    return Server(
+        live=ping,
+        healthy=ping,
+        ready={
+            "informer-sync": lambda: "" if live.is_synced() else "first list not complete",
+            "shutdown": lambda: "stopping" if live.is_stopping else "",
+        },
+        metrics=live.render_metrics,
+        authorize=authorize,
+    )
+
+
+def _settle_memory() -> None:
+    """The first list makes a million objects that live long; the collector need not visit them again."""
+    gc.collect()
+    gc.freeze()
+
+
 def _election(client: Client, config: ElectionConfig, wanted: bool | None) -> LeaderElection | None:
-    """The lease has a client of its own, so that a flood of binds cannot starve its renewals."""
     if not (config.leader_elect if wanted is None else wanted):
         return None
     return LeaderElection(
@@ -99,11 +115,19 @@ def _election(client: Client, config: ElectionConfig, wanted: bool | None) -> Le
 
 
 async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
-    """Run, and end it in order on the first SIGTERM or SIGINT."""
+    """Run, and end it in order on the first SIGTERM or SIGINT; a second one ends the process at once."""
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, task.cancel)
+    signals = (signal.SIGTERM, signal.SIGINT)
+
+    def stop() -> None:
+        log.info("stopping", reason="signal")
+        for number in signals:
+            loop.remove_signal_handler(number)
+        task.cancel()
+
+    for number in signals:
+        loop.add_signal_handler(number, stop)
     with contextlib.suppress(asyncio.CancelledError):
         await task
     log.info("stopped")
@@ -111,8 +135,7 @@ async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
 
 def _run(work: Coroutine[Any, Any, int]) -> int:
     try:
-        import uvloop
-
-        return uvloop.run(work)
+        from uvloop import run
     except ImportError:
         return asyncio.run(work)
+    return run(work)

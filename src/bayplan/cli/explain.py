@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Annotated
 
 import typer
 
 from bayplan.cli import options
-from bayplan.cli.output import Format, show, style, warn
+from bayplan.cli.output import Shape, show, style, warn
 from bayplan.errors import InputError
 
 PODS = ("pod", "pods", "po")
-
-
-class Shape(str, Enum):
-    """What ``-o`` takes here."""
-
-    TABLE = "table"
-    JSON = "json"
-    YAML = "yaml"
 
 
 def explain(
@@ -47,11 +38,9 @@ def explain(
     name = pod_name(what)
     started = options.read_now(now)
     given = loading.read(filename, recursive=recursive, config=config)
-    world = assemble(
-        given, seed=seed, now=started, plugins=plugin or (), only=f"{namespace}/{name}", warn=warn
-    )
+    world = assemble(given, seed=seed, now=started, plugins=plugin or (), only=f"{namespace}/{name}", warn=warn)
     document = explaining.explain_pod(world, namespace, name)
-    show(document, Format(output.value), lambda: telling.as_text(document, top=top, style=style()))
+    show(document, output, lambda: telling.as_text(document, top=top, style=style()))
     return 1 if document["verdict"] == explaining.UNSCHEDULABLE else 0
 
 

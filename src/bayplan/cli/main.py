@@ -12,26 +12,29 @@ import sys
 from collections.abc import Sequence
 from typing import Annotated
 
-import click
 import typer
 
 from bayplan import __version__
-from bayplan.cli import bench, explain, plugins, simulate
+from bayplan.cli import bench, explain, plugins, scheduler, simulate
 from bayplan.cli.output import complain, set_up_logs
 from bayplan.errors import BayplanError
 
-NEGATIVE, WRONG, INTERRUPTED = 1, 2, 130
+WRONG, INTERRUPTED = 2, 130
+
+# typer may carry its own copy of click, whose errors are not those of the click package.
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(
     name="bayplan",
     help="A Kubernetes scheduler that people extend in Python: schedule, simulate and explain with one engine.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("simulate")(simulate.simulate)
 app.command("explain")(explain.explain)
+app.command("scheduler")(scheduler.scheduler)
 app.command("plugins")(plugins.plugins)
 app.command("bench")(bench.bench)
 
@@ -44,11 +47,13 @@ def _show_version(asked: bool) -> None:
 
 @app.callback()
 def _common(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Show the version and end.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 def run() -> None:
@@ -62,19 +67,15 @@ def main(arguments: Sequence[str]) -> int:
     set_up_logs(verbose=verbose)
     try:
         return int(app(list(arguments), prog_name=_program(), standalone_mode=False) or 0)
-    except click.exceptions.NoArgsIsHelpError as error:
-        print(error.format_message())
-        return 0
-    except click.UsageError as error:
-        where = error.ctx.command_path if error.ctx is not None else _program()
-        complain(f"{error.format_message()}  Try: {where} --help")
+    except UsageError as error:
+        complain(f"{_usage_problem(error)}; see {_command_path(error)} --help")
         return WRONG
     except BayplanError as error:
         if verbose:
             raise
         complain(str(error))
         return WRONG
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has seen enough; Python must not complain about it at exit.
@@ -85,6 +86,16 @@ def main(arguments: Sequence[str]) -> int:
             raise
         complain(f"this should not have happened: {type(error).__name__}: {error}; -v shows where")
         return WRONG
+
+
+def _usage_problem(error: Exception) -> str:
+    told: str = getattr(error, "format_message", error.__str__)()
+    return " ".join(told.split()).rstrip(".")
+
+
+def _command_path(error: Exception) -> str:
+    context = getattr(error, "ctx", None)
+    return context.command_path if context is not None else _program()
 
 
 def _program() -> str:

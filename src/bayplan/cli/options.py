@@ -30,11 +30,15 @@ PluginSpecs = Annotated[
         show_default=False,
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Breaks ties and makes names; the same seed, the same run.")]
+Seed = Annotated[
+    int, typer.Option("--seed", metavar="N", help="Breaks ties and makes names; the same seed, the same run.")
+]
 Now = Annotated[
     str | None,
     typer.Option(
-        "--now", metavar="TIME", help="When virtual time starts, such as 2026-01-31T10:00:00Z.  [default: now]",
+        "--now",
+        metavar="TIME",
+        help="When virtual time starts, such as 2026-01-31T10:00:00Z.  [default: now]",
         show_default=False,
     ),
 ]

@@ -10,18 +10,16 @@ import logging
 import os
 import sys
 from collections.abc import Callable
-from enum import Enum
+from enum import StrEnum
 from typing import Any, TextIO
 
 
-class Format(str, Enum):
-    """What ``-o`` takes; not every command takes all of them."""
+class Shape(StrEnum):
+    """What ``-o`` takes in most commands."""
 
     TABLE = "table"
-    WIDE = "wide"
     JSON = "json"
     YAML = "yaml"
-    NAME = "name"
 
 
 _COLOURS = {
@@ -35,17 +33,17 @@ _COLOURS = {
 }
 
 
-def show(document: dict[str, Any], format: Format, text: Callable[[], str]) -> None:
+def show(document: dict[str, Any], shape: str, text: Callable[[], str]) -> None:
     """Print a document as JSON or YAML, or the text that stands for it."""
-    if format is Format.JSON:
+    if shape == Shape.JSON:
         import json
 
         print(json.dumps(document, indent=2, ensure_ascii=False))
-    elif format is Format.YAML:
+    elif shape == Shape.YAML:
         import yaml
 
         dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-        print(yaml.dump(document, Dumper=dumper, sort_keys=False, allow_unicode=True, width=2**31), end="")
+        print(yaml.dump(document, Dumper=dumper, sort_keys=False, allow_unicode=True, width=10**6), end="")
     else:
         print(text())
 
@@ -73,11 +71,14 @@ def warn(text: str) -> None:
 
 
 def set_up_logs(*, verbose: bool) -> None:
-    """What the engine logs belongs on stderr; without -v only what is wrong."""
+    """What the engine logs belongs on stderr; without -v only what went wrong."""
     import structlog
 
     structlog.configure(
-        processors=[structlog.processors.add_log_level, structlog.processors.LogfmtRenderer(key_order=["level", "event"])],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if verbose else logging.WARNING),
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.LogfmtRenderer(key_order=["level", "event"]),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if verbose else logging.ERROR),
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
     )

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Annotated, Any
 
 import typer
 
 from bayplan.cli import options
-from bayplan.cli.output import Format, show
-
-
-class Shape(str, Enum):
-    """What ``-o`` takes here."""
-
-    TABLE = "table"
-    JSON = "json"
-    YAML = "yaml"
+from bayplan.cli.output import Shape, show
 
 
 def plugins(
@@ -26,7 +17,7 @@ def plugins(
 ) -> int:
     """List every registered plugin, where it comes from, its extension points and its default weight."""
     document = listing(plugin or [])
-    show(document, Format(output.value), lambda: _text(document))
+    show(document, output, lambda: _text(document))
     return 0
 
 

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from bayplan.cli import options
-from bayplan.cli.output import Format, show, style, warn
+from bayplan.cli.output import show, style, warn
 from bayplan.cli.progress import progress
+
+
+class Shape(StrEnum):
+    """What ``-o`` takes here."""
+
+    TABLE = "table"
+    WIDE = "wide"
+    JSON = "json"
+    YAML = "yaml"
+    NAME = "name"
 
 
 def simulate(
@@ -28,7 +39,7 @@ def simulate(
         ),
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say of every pending pod why.")] = False,
-    output: Annotated[Format, typer.Option("--output", "-o", help="How to show the result.")] = Format.TABLE,
+    output: Annotated[Shape, typer.Option("--output", "-o", help="How to show the result.")] = Shape.TABLE,
     verbose: options.Verbose = False,
 ) -> int:
     """
@@ -53,9 +64,9 @@ def simulate(
         )
 
     def text() -> str:
-        if output is Format.NAME:
+        if output is Shape.NAME:
             return report.as_names(document)
-        return report.as_table(document, wide=output is Format.WIDE, style=style())
+        return report.as_table(document, wide=output is Shape.WIDE, style=style())
 
     show(document, output, text)
     return 1 if document["summary"]["pending"] else 0

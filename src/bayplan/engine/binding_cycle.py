@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 from bayplan.engine.events import BindFailed, Bound
@@ -54,7 +55,7 @@ class BindingCycle:
         if status.is_success and (working or held is not None):
             await self._announce()
         if status.is_success and held is not None:
-            status = await held.wait()
+            status = await self._timed("WaitOnPermit", held.wait())
             self._waiting.remove(uid)
             if status.is_rejected:
                 return self._failed(status, waited=True)
@@ -63,13 +64,20 @@ class BindingCycle:
                 return self._failed(Status(Code.ERROR, (text,), status.plugin))
         self._permitted(uid)
         if status.is_success:
-            status = await self._pre_bind(working)
+            status = await self._timed("PreBind", self._pre_bind(working))
         if status.is_success:
-            status = await self._bind_now()
+            status = await self._timed("Bind", self._bind_now())
         if not status.is_success:
             return self._failed(status)
         self._post_bind()
         return Bound(self._bind.queued, self._decision)
+
+    async def _timed(self, point: str, work: Awaitable[Status]) -> Status:
+        started = time.perf_counter()
+        try:
+            return await work
+        finally:
+            self._decision.timings[point] = time.perf_counter() - started
 
     def _failed(self, status: Status, waited: bool = False) -> BindFailed:
         return BindFailed(self._bind.queued, self._decision, status, waited)

@@ -6,6 +6,7 @@ Called by ``engine.scheduler`` right after the decision; ``undo`` is also what a
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from bayplan.clock import Clock
@@ -29,10 +30,13 @@ def commit(
         cache.assume(decision.pod.assigned_to(decision.node))
     except StateError as error:
         return failed(error)
+    timings, started = decision.timings, time.perf_counter()
     try:
         status = _reserve(decision, profile)
+        timings["Reserve"] = (reserved := time.perf_counter()) - started
         if status.is_success:
             status = _permit(decision, profile, waiting, clock)
+            timings["Permit"] = time.perf_counter() - reserved
     except PluginError as error:
         status = error_status(error)
     if not (status.is_success or status.is_wait):

@@ -86,6 +86,8 @@ class Scheduler:
         self._failures = Failures(self.queue, self._informed, self._metrics)
         self._start = 0
         self._cycle = 0
+        self.on_decision: Callable[[Decision], None] | None = None
+        """Who wants to read every decision: metrics, traces, the dashboard."""
 
     # -- the door --
 
@@ -146,6 +148,8 @@ class Scheduler:
     # -- after a decision --
 
     def _act(self, queued: QueuedPod, decision: Decision, profile: Profile) -> list[Intent]:
+        if self.on_decision is not None:
+            self.on_decision(decision)
         if decision.node is None:
             if decision.victims and decision.preemption_node:
                 self._preempting.add(decision.pod.uid)

@@ -23,6 +23,16 @@ class ClusterWriter(Protocol):
     async def delete_pod(self, pod: Pod) -> None:
         """Delete a pod gracefully.  A pod that is gone already is no error."""
 
+    async def patch(
+        self, kind: str, namespace: str, name: str, patch: dict[str, Any], resource_version: str = ""
+    ) -> str:
+        """
+        Merge a patch into an object of another kind (``namespace`` is "" for those of the whole cluster).
+
+        With a ``resource_version`` only if the object is still that version; ``ConflictError`` if it is not.  Gives the
+        version the object has then.
+        """
+
 
 class EventSink(Protocol):
     """Where events about pods go.  Never blocks."""
@@ -34,21 +44,21 @@ class EventSink(Protocol):
 class MetricSink(Protocol):
     """Where numbers go.  Names are kube-scheduler's, without the prefix."""
 
-    def counter(self, name: str, value: float = 1, **labels: str) -> None: ...
+    def counter(self, name: str, value: float = 1, /, **labels: str) -> None: ...
 
-    def gauge(self, name: str, value: float, **labels: str) -> None: ...
+    def gauge(self, name: str, value: float, /, **labels: str) -> None: ...
 
-    def observe(self, name: str, seconds: float, **labels: str) -> None: ...
+    def observe(self, name: str, seconds: float, /, **labels: str) -> None: ...
 
 
 class NoMetrics:
     """Numbers nobody collects."""
 
-    def counter(self, name: str, value: float = 1, **labels: str) -> None:
+    def counter(self, name: str, value: float = 1, /, **labels: str) -> None:
         return None
 
-    def gauge(self, name: str, value: float, **labels: str) -> None:
+    def gauge(self, name: str, value: float, /, **labels: str) -> None:
         return None
 
-    def observe(self, name: str, seconds: float, **labels: str) -> None:
+    def observe(self, name: str, seconds: float, /, **labels: str) -> None:
         return None

@@ -24,7 +24,8 @@ from bayplan.errors import (
     TooManyRequestsError,
     TransportError,
 )
-from bayplan.kube.client import STRATEGIC_PATCH, Client
+from bayplan.kube.client import MERGE_PATCH, STRATEGIC_PATCH, Client, path_of
+from bayplan.objects.kinds import all_kinds
 from bayplan.objects.pod import Pod
 
 MAX_BINDING = 64
@@ -100,6 +101,31 @@ class ApiWriter:
 
         await self._patiently(once)
 
+    async def patch(
+        self, kind: str, namespace: str, name: str, patch: dict[str, Any], resource_version: str = ""
+    ) -> str:
+        """A merge patch, with the resource version as precondition; gives the version that holds it then."""
+        (known,) = (each for each in all_kinds() if each.name == kind)
+        path = path_of(known, namespace, name)
+        body = patch
+        if resource_version:
+            body = patch | {"metadata": {**patch.get("metadata", {}), "resourceVersion": resource_version}}
+        version = ""
+
+        async def once() -> None:
+            nonlocal version
+            try:
+                answer = await self._client.patch(path, body, MERGE_PATCH)
+            except (ConflictError, TransportError) as error:
+                # An earlier try may have got through, though its answer did not.
+                answer = await self._read(path)
+                if not _says(answer, patch):
+                    raise error
+            version = answer["metadata"]["resourceVersion"]
+
+        await self._patiently(once)
+        return version
+
     async def close(self, timeout_s: float) -> None:
         """Start nothing more; give the binds under way a last chance to be answered."""
         self._closed = True
@@ -109,11 +135,14 @@ class ApiWriter:
             return
 
     async def _is_bound_to(self, pod: Pod, node_name: str) -> bool:
+        return _says(await self._read(_path(pod)), {"metadata": {"uid": pod.uid}, "spec": {"nodeName": node_name}})
+
+    async def _read(self, path: str) -> Any:
+        """The object as it is now, or None if that cannot be told."""
         try:
-            now = await self._client.get(_path(pod), timeout_s=READ_TIMEOUT_S)
+            return await self._client.get(path, timeout_s=READ_TIMEOUT_S)
         except (ApiError, TransportError):
-            return False
-        return bool(now["metadata"]["uid"] == pod.uid and now["spec"].get("nodeName") == node_name)
+            return None
 
     async def _patiently(
         self, once: Callable[[], Coroutine[Any, Any, None]], slots: asyncio.Semaphore | None = None
@@ -144,6 +173,13 @@ class ApiWriter:
             raise LeadershipLostError("stopping: nothing was written")
         if not self._may_write():
             raise LeadershipLostError("not the leader any more: nothing was written")
+
+
+def _says(value: Any, patch: Any) -> bool:
+    """Does an object say already what a merge patch would make it say?"""
+    if isinstance(patch, dict):
+        return isinstance(value, dict) and all(_says(value.get(key), part) for key, part in patch.items())
+    return bool(value == patch)
 
 
 def _path(pod: Pod) -> str:

@@ -56,6 +56,7 @@ class SimulatedCluster:
         self._workloads = workloads
         self._budgets = budgets
         self._pods: dict[str, Record] = {}
+        self._time_text = (-1.0, "")
 
     # -- what is there --
 
@@ -176,7 +177,11 @@ class SimulatedCluster:
             self.events.append(ObjectChanged(kinds.kind_of(new), old, new))
 
     def _time(self) -> str:
-        return datetime.fromtimestamp(self._clock.now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        """The time as it is written; many pods are bound in one moment."""
+        now = self._clock.now()
+        if self._time_text[0] != now:
+            self._time_text = now, datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return self._time_text[1]
 
 
 def added(thing: ApiObject) -> ObjectAdded:

@@ -30,9 +30,7 @@ _API_VERSIONS = {each.name: each.api_version for each in all_kinds()}
 def owner_of(thing: ApiObject) -> OwnerReference:
     """The reference that makes a workload the controller of what it makes."""
     kind = type(thing).__name__
-    return OwnerReference(
-        api_version=_API_VERSIONS[kind], kind=kind, name=thing.name, uid=thing.uid, controller=True
-    )
+    return OwnerReference(api_version=_API_VERSIONS[kind], kind=kind, name=thing.name, uid=thing.uid, controller=True)
 
 
 class PodMaker:

@@ -79,9 +79,7 @@ def _hint(world: World, namespace: str, name: str) -> str:
 def explain(scheduler: Scheduler, pod: Pod) -> dict[str, Any]:
     """One pod as the scheduler sees it now; a pod on a node is judged as if it were not there yet."""
     if pod.node_name:
-        waiting = pod.evolve(
-            spec=replace(pod.spec, node_name=""), status=replace(pod.status, nominated_node_name="")
-        )
+        waiting = pod.evolve(spec=replace(pod.spec, node_name=""), status=replace(pod.status, nominated_node_name=""))
         scheduler.cache.remove_pod(pod)
         try:
             return _document(scheduler.decide(waiting), pod, None)
@@ -104,6 +102,7 @@ def _document(decision: Decision, pod: Pod, gated_by: Status | None) -> dict[str
         "kind": "Explanation",
         "pod": {"namespace": pod.namespace, "name": pod.name},
         "scheduler": pod.scheduler_name,
+        "requests": {name: format_resource(name, amount) for name, amount in pod.requests.as_map().items()},
         "verdict": verdict,
         "node": node,
         "message": message,
@@ -169,10 +168,12 @@ def _rank(node: dict[str, Any], chosen: str | None) -> tuple[int, bool, str]:
 
 
 def _unlooked(decision: Decision, diagnosis: Diagnosis) -> list[dict[str, Any]]:
-    """Nodes nobody judged: enough others were found, or the nominated node fits."""
+    """Nodes nobody judged: the nominated node fits, or enough others were found."""
     judged = set(decision.feasible.tolist())
+    nominated = decision.pod.nominated_node_name
+    enough = "the nominated node fits" if nominated and nominated == decision.node else "enough other nodes fit"
     return [
-        {"name": diagnosis.nodes.names[row], "feasible": None, "reasons": ["not looked at: enough nodes fit already"]}
+        {"name": diagnosis.nodes.names[row], "feasible": None, "reasons": [f"not looked at: {enough}"]}
         for row, first_no in enumerate(diagnosis.first_no.tolist())
         if row not in judged and (first_no == UNVISITED or diagnosis.status_of(row) is None)
     ]

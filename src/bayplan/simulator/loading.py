@@ -7,18 +7,21 @@ Files to the cluster a simulation starts from: the objects, the scheduler's conf
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bayplan.errors import InputError
+from bayplan.errors import InputError, InputErrors
 from bayplan.framework.config import KIND as CONFIG_KIND
 from bayplan.framework.config import load_config
 from bayplan.framework.config_model import SchedulerConfig
 from bayplan.objects import kinds, loading, manifests
+from bayplan.objects.defaulting import Classes, default_pod
 from bayplan.objects.manifests import Document
 from bayplan.objects.meta import ApiObject
+from bayplan.objects.pod import Pod
+from bayplan.objects.workload import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,25 @@ def load(documents: Iterable[Document], config: Document | None = None) -> Given
         warnings.append(loaded.note)
     if settings is not None and settings.extenders:
         warnings.append(f"{settings.source}: extenders: nobody is called from here, so they have no say")
-    return Given(loaded.objects, settings, warnings, _places(rest))
+    given = Given(loaded.objects, settings, warnings, _places(rest))
+    mistakes = list(_template_mistakes(given))
+    if mistakes:
+        raise mistakes[0] if len(mistakes) == 1 else InputErrors(mistakes)
+    return given
+
+
+def _template_mistakes(given: Given) -> Iterator[InputError]:
+    """What would go wrong when a workload makes its first pod: then nobody could tell any more where it stands."""
+    classes = Classes.among(given.objects)
+    for each in given.objects:
+        document = given.place(each)
+        if not isinstance(each, Workload) or document is None:
+            continue
+        try:
+            default_pod(Pod(metadata=each.metadata, spec=each.spec.template.spec), classes.priority, classes.runtime)
+        except InputError as error:
+            wrong = InputError(error.problem, field=f"spec.template.{error.field}", fix=error.fix)
+            yield wrong.located(document.source, document.line, kinds.describe(document.raw))
 
 
 def _config(configs: Sequence[Document]) -> tuple[SchedulerConfig | None, list[str]]:

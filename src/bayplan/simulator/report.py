@@ -140,14 +140,13 @@ def _pod_table(pods: list[dict[str, Any]], wide: bool, style: Style) -> str:
 def _node_table(nodes: list[dict[str, Any]], wide: bool) -> str:
     others = sorted({name for node in nodes for name in node["allocatable"]} - {CPU, MEMORY, "pods"}) if wide else []
     rows = [
-        [
-            node["name"],
-            str(node["pods"]),
-            *(f"{node['requested'].get(name, '0')}/{node['allocatable'].get(name, '0')}" for name in (CPU, MEMORY, *others)),
-        ]
-        for node in nodes
+        [node["name"], str(node["pods"]), *(_share(node, name) for name in (CPU, MEMORY, *others))] for node in nodes
     ]
     return table(["NODE", "PODS", "CPU", "MEMORY", *(name.upper() for name in others)], rows) if nodes else ""
+
+
+def _share(node: dict[str, Any], resource: str) -> str:
+    return f"{node['requested'].get(resource, '0')}/{node['allocatable'].get(resource, '0')}"
 
 
 def _reasons(pods: list[dict[str, Any]], style: Style) -> str:

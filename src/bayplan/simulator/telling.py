@@ -98,11 +98,13 @@ def _misses(document: dict[str, Any]) -> list[str]:
     if document["verdict"] in (BOUND, SCHEDULABLE):
         return []
     near = [node for node in document["nodes"] if node.get("shortfall")][:MAX_MISSES]
-    rows = [
-        [node["name"], ", ".join(f"{amount} {resource}" for resource, amount in node["shortfall"].items())]
-        for node in near
-    ]
+    rows = [[node["name"], ", ".join(_lack(document, *each) for each in node["shortfall"].items())] for node in near]
     return table(["NEAREST MISS", "IT LACKS"], rows).splitlines() if rows else []
+
+
+def _lack(document: dict[str, Any], resource: str, amount: str) -> str:
+    asked = document["requests"].get(resource)
+    return f"{amount} {resource}" + (f" of the {asked} asked for" if asked is not None else "")
 
 
 def _preemption(document: dict[str, Any]) -> list[str]:

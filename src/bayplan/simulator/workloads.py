@@ -197,4 +197,3 @@ def _revision(replica_set: ReplicaSet) -> int:
         return int(replica_set.annotations.get(REVISION, "0"))
     except ValueError:
         return 0
-

@@ -219,6 +219,12 @@ class Recorder:
     async def delete_pod(self, pod: Pod) -> None:
         self.calls.append(("delete", pod.key))
 
+    async def patch(
+        self, kind: str, namespace: str, name: str, patch: dict[str, Any], resource_version: str = ""
+    ) -> str:
+        self.calls.append(("patch", kind, f"{namespace}/{name}".lstrip("/"), patch, resource_version))
+        return ""
+
     def emit(
         self, pod: Pod, *, type: str, reason: str, action: str, note: str, related: Pod | None = None
     ) -> None:

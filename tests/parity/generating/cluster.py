@@ -25,6 +25,10 @@ class Cluster:
     bound: list[Object]
     pending: list[Object]
     terminating: list[tuple[str, str]] = field(default_factory=list)
+    # other objects to be deleted, and held by a finalizer: kind, namespace, name
+    deleting: list[tuple[str, str | None, str]] = field(default_factory=list)
+    # by a pod's name, the claims that belong to that pod alone
+    own_claims: dict[str, list[Object]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

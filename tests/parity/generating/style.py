@@ -28,6 +28,8 @@ class Style:
     # how large pods are compared with nodes
     bound_size: float = 0.15
     pending_size: float = 0.15
+    # whether there are volumes and claims, and most pods mount some
+    storage: bool = False
     features: dict[str, int] = field(default_factory=dict)
     feature_counts: tuple[int, ...] = (0, 1, 1, 2, 2, 3)
 
@@ -152,6 +154,26 @@ STYLES: tuple[Style, ...] = (
 )
 
 
+# Storage has seeds of its own, so that the other clusters are what they were before there was any.
+FIRST_STORAGE_SEED = 10_000
+STORAGE_STYLES: tuple[Style, ...] = (
+    Style("stored", bound_per_node=(0.5, 2.0), tainted=0.05, storage=True, feature_counts=(0,)),
+    Style(
+        "stored-close",
+        nodes=(3, 7),
+        bound_per_node=(2.0, 3.5),
+        tainted=0.0,
+        priorities=0.8,
+        namespaces=2,
+        storage=True,
+        features={"scarce_resources": 2, "node_selector": 1, "nomination": 2},
+        feature_counts=(0, 0, 1),
+    ),
+    Style("stored-mixed", storage=True, namespaces=3, features=EVERYTHING, feature_counts=(0, 1, 1)),
+)
+
+
 def pick_style(seed: int) -> Style:
     """Each in turn, so that any range of seeds has some of everything."""
-    return STYLES[seed % len(STYLES)]
+    styles = STYLES if seed < FIRST_STORAGE_SEED else STORAGE_STYLES
+    return styles[seed % len(styles)]

@@ -8,6 +8,7 @@ from tests.parity.scenarios.scenario import Scenario, about_app, budget, node, p
 
 CLASSES = (priority_class("low", 10), priority_class("middle", 100), priority_class("high", 1000))
 HIGH = {"priorityClassName": "high"}
+PORT = {"containers": [{"name": "main", "image": "app:1", "ports": [{"containerPort": 80, "hostPort": 80}]}]}
 VACATING = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
 
 
@@ -109,6 +110,18 @@ PREEMPTION: tuple[Scenario, ...] = (
         (low("b1", "4", "n1"),),
         CLASSES,
         terminating=("b1",),
+    ),
+    Scenario(
+        "port-held-twice",
+        "host ports of a node are a set: taking away one of two pods that hold a port frees it",
+        pod("p", spec={"priorityClassName": "middle"} | PORT),
+        {"nominated_node": "n1", "victims": ["default/b1"]},
+        (node("n1"),),
+        (
+            pod("b1", on="n1", spec={"priorityClassName": "low"} | PORT),
+            pod("b2", on="n1", spec=HIGH | PORT),
+        ),
+        CLASSES,
     ),
     Scenario(
         "nominated-waits",

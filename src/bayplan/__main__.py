@@ -1,0 +1,5 @@
+"""``python -m bayplan`` is ``bayplan``."""
+
+from bayplan.cli.main import run
+
+run()

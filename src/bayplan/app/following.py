@@ -1,0 +1,94 @@
+"""
+Following the cluster: one informer for each kind that the enabled plugins read or wait for, and no others.
+
+Whatever an informer tells becomes an event for the engine.  Used by ``app.scheduler``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from bayplan.engine.events import (
+    Event,
+    NodeAdded,
+    NodeChanged,
+    NodeDeleted,
+    ObjectAdded,
+    ObjectChanged,
+    ObjectDeleted,
+    PodAdded,
+    PodChanged,
+    PodDeleted,
+)
+from bayplan.framework.ports import MetricSink
+from bayplan.framework.profile import Profile
+from bayplan.kube.client import Client
+from bayplan.kube.informer import SILENCE_S, Informer
+from bayplan.objects.kinds import Kind, all_kinds
+
+# Ended pods take nothing from their nodes, and a cluster may keep a great many of them.
+LIVE_PODS = "status.phase!=Succeeded,status.phase!=Failed"
+ALWAYS_READ = ("Namespace", "Node", "Pod")
+ESSENTIAL = ("Node", "Pod")
+
+Tell = Callable[[Event], None]
+
+
+def kinds_for(profiles: Iterable[Profile]) -> list[Kind]:
+    """The kinds to follow; those that nobody registered cannot be."""
+    wanted = set(ALWAYS_READ)
+    for profile in profiles:
+        for plugin in profile.instances.values():
+            wanted.update(plugin.reads)
+            wanted.update(on.kind for on in plugin.requeue_on())
+    return [kind for kind in all_kinds() if kind.name in wanted]
+
+
+class Following:
+    """Makes informers that speak to the engine."""
+
+    def __init__(self, client: Client, tell: Tell, metrics: MetricSink, silence_s: float = SILENCE_S) -> None:
+        self._client = client
+        self._tell = tell
+        self._metrics = metrics
+        self._silence_s = silence_s
+
+    def informer(self, kind: Kind) -> Informer[Any]:
+        if kind.name == "Pod":
+            return self._informer(kind, PodAdded, PodChanged, PodDeleted, LIVE_PODS)
+        if kind.name == "Node":
+            return self._informer(kind, NodeAdded, NodeChanged, NodeDeleted)
+        name = kind.name
+        return self._informer(
+            kind,
+            lambda value: ObjectAdded(name, value),
+            lambda old, new: ObjectChanged(name, old, new),
+            lambda value: ObjectDeleted(name, value),
+        )
+
+    def _informer(
+        self,
+        kind: Kind,
+        added: Callable[..., Event],
+        changed: Callable[..., Event],
+        deleted: Callable[..., Event],
+        field_selector: str = "",
+    ) -> Informer[Any]:
+        return Informer(
+            self._client,
+            kind,
+            added=lambda value: self._timed(added(value), kind.name, "Add"),
+            changed=lambda old, new: self._timed(changed(old, new), kind.name, "Update"),
+            deleted=lambda value: self._timed(deleted(value), kind.name, "Delete"),
+            field_selector=field_selector,
+            silence_s=self._silence_s,
+            essential=kind.name in ESSENTIAL,
+        )
+
+    def _timed(self, event: Event, kind: str, action: str) -> None:
+        started = time.perf_counter()
+        self._tell(event)
+        took = time.perf_counter() - started
+        self._metrics.observe("event_handling_duration_seconds", took, event=f"{kind}{action}")

@@ -1,0 +1,27 @@
+"""
+Install manifests: what ``bayplan manifests`` prints, ready for ``kubectl apply -f -``.
+
+The files are in ``app/manifests/``, one folder for each service; ``deploy/base`` holds the same files for kustomize.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+ALL = "all"
+PARTS: dict[str, tuple[str, ...]] = {
+    "scheduler": ("rbac.yaml", "config.yaml", "deployment.yaml", "metrics.yaml"),
+}
+"""The files of each service, in the order in which they should be applied."""
+
+_IMAGE = re.compile(r"^(\s+image: ).+$", re.MULTILINE)
+
+
+def manifests(part: str = ALL, image: str | None = None) -> str:
+    """The manifests of one service or of all, as one YAML stream; ``image`` replaces the one that is written there."""
+    names = PARTS if part == ALL else {part: PARTS[part]}
+    folder = files("bayplan.app") / "manifests"
+    texts = [(folder / name / file).read_text("utf-8") for name, parts in names.items() for file in parts]
+    stream = "---\n".join(texts)
+    return stream if image is None else _IMAGE.sub(lambda found: found[1] + image, stream)

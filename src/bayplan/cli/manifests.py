@@ -1,0 +1,34 @@
+"""``bayplan manifests``: what to apply to a cluster to run Bayplan in it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from bayplan.cli import options
+
+
+class Part(StrEnum):
+    """What there are manifests of."""
+
+    SCHEDULER = "scheduler"
+    ALL = "all"
+
+
+def manifests(
+    part: Annotated[Part, typer.Argument(help="What to install.")] = Part.ALL,
+    image: Annotated[
+        str | None,
+        typer.Option("--image", metavar="NAME", help="The image to run; by default the one that deploy/ builds."),
+    ] = None,
+    verbose: options.Verbose = False,
+) -> int:
+    """Print install manifests, ready for kubectl apply -f -."""
+    from bayplan.app.installing import manifests as text_of
+
+    if image is not None and (not image.strip() or len(image.split()) > 1):
+        raise typer.BadParameter(f'"{image}" is not the name of an image', param_hint="--image")
+    print(text_of(part, image), end="")
+    return 0
