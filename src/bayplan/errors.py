@@ -17,6 +17,7 @@ Everyone raises these; the command line and the services turn them into one line
                                TooManyRequests (each <Name>Error)
         ServerError            5xx
       TransportError         the network
+      ExtenderError          an extender failed, or its answer makes no sense
       LeadershipLostError    another replica leads now
 """
 
@@ -199,6 +200,10 @@ class ServerError(ApiError):
 
 class TransportError(BayplanError):
     """The network: no connection, a broken one, or a timeout."""
+
+
+class ExtenderError(BayplanError):
+    """An extender could not be reached, said no to the call, or gave an answer that makes no sense."""
 
 
 class LeadershipLostError(BayplanError):

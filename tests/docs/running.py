@@ -62,6 +62,8 @@ def refresh(page: Path) -> bool:
     before = text = page.read_text()
     with TemporaryDirectory() as folder:
         for block, now in said_by(page, Path(folder)):
+            if "Traceback (most recent call last)" in now:
+                raise SystemExit(f"{name_of(page)}: not written, a command broke:\n{now}")
             text = text.replace(f"\n{block.text}```", f"\n{now}```", 1)
     page.write_text(text)
     return text != before

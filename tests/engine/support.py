@@ -7,7 +7,7 @@ A plugin's answer is set on its class (``named(SaysFilter, "A", answer=…)``) o
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
 from bayplan.clock import VirtualClock
@@ -22,6 +22,7 @@ from bayplan.framework.config_model import SchedulerConfig
 from bayplan.framework.decision import Decision
 from bayplan.framework.handle import NominatedPods
 from bayplan.framework.plugin import Plugin
+from bayplan.framework.ports import Extender
 from bayplan.framework.profile import DefaultPlugin, Profile, build_profiles
 from bayplan.framework.registry import Registry
 from bayplan.objects.meta import ApiObject
@@ -211,7 +212,14 @@ class Nominated:
 class World:
     """A scheduler with one profile, told what happens and asked what it wants done."""
 
-    def __init__(self, *plugins: type[Plugin], seed: int = 0, percentage: int | None = None, **weights: int) -> None:
+    def __init__(
+        self,
+        *plugins: type[Plugin],
+        seed: int = 0,
+        percentage: int | None = None,
+        extenders: Sequence[Extender] = (),
+        **weights: int,
+    ) -> None:
         self.clock = VirtualClock(START)
         self.writer = Recorder()
         self.scheduler = Scheduler(
@@ -219,6 +227,7 @@ class World:
             clock=self.clock,
             writer=self.writer,
             events=self.writer,
+            extenders=extenders,
             seed=seed,
         )
         self.cache = self.scheduler.cache

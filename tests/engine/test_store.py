@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from bayplan.engine import store as store_module
 from bayplan.engine.store import Store
 
 
@@ -35,3 +38,27 @@ def test_each_change_of_a_kind_moves_that_kinds_generation() -> None:
     store.drop("Service", "a", "web")
     assert store.generation("Service") == 3
     assert store.generation("Namespace") == 0
+    store.put("Namespace", "", "a", 1)
+    assert store.version == 4
+
+
+def test_a_reader_learns_what_changed_since_it_last_looked() -> None:
+    store = Store()
+    store.put("Service", "a", "web", 1)
+    seen = store.generation("Service")
+    assert store.changes("Service", seen) == []
+    store.put("Service", "a", "db", 1)
+    store.put("Namespace", "", "a", 1)
+    store.drop("Service", "a", "web")
+    assert store.changes("Service", seen) == [("a", "db"), ("a", "web")]
+    assert store.changes("Service", 0) == [("a", "web"), ("a", "db"), ("a", "web")]
+    assert store.changes("Secret", 0) == []
+
+
+def test_a_reader_who_fell_too_far_behind_is_told_to_read_it_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "MAX_JOURNAL", 4)
+    store = Store()
+    for number in range(6):
+        store.put("Service", "a", f"web-{number}", number)
+    assert store.changes("Service", 0) is None
+    assert store.changes("Service", 4) == [("a", "web-4"), ("a", "web-5")]

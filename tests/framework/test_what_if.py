@@ -91,8 +91,9 @@ def test_an_imagined_node_shows_what_its_object_says() -> None:
 
 
 def test_an_unknown_column_is_refused_by_name() -> None:
-    with pytest.raises(AttributeError, match="a node has no 'cpu_free'; columns are alloc_cpu_milli"):
-        WhatIfNode(small_cluster().nodes.node(1)).cpu_free  # noqa: B018
+    view: Any = WhatIfNode(small_cluster().nodes.node(1))
+    with pytest.raises(AttributeError, match="cpu_free"):
+        _ = view.cpu_free
 
 
 # -- a table of one node --
@@ -134,6 +135,19 @@ def test_labels_images_and_derived_columns_are_cut_out_of_the_whole_table() -> N
     assert theirs is not None
     assert (mine.num_nodes, mine.rows.tolist(), theirs.num_nodes, theirs.rows.tolist()) == (1, [0], 1, [])
     assert one.image("app:2") is None
+
+
+def test_storage_follows_the_imagined_pods() -> None:
+    user = pod("user").on("n1").claim("data")
+    imagined = WhatIfNode(small_cluster(user).nodes.node(1))
+    imagined.add_pod(pod("other").claim("data").claim("logs").build())
+    table = imagined.as_table()
+    assert imagined.attachable_count == 3
+    key = ("claim", "default", "data")
+    assert [(row, each.name) for row, each in table.storage_users(key)] == [(0, "user"), (0, "other")]
+    imagined.remove_pod(user.build())
+    assert imagined.attachable_count == 2
+    assert [each.name for _, each in table.storage_users(key)] == ["other"]
 
 
 def test_ports_and_matching_pods_follow_the_imagined_pods() -> None:

@@ -3,7 +3,7 @@
 ``__main__`` and the parity tests call ``Oracle.record``. Everything that is there before the first pending pod is in
 the API server before kube-scheduler starts, and it starts anew for every cluster (a quarter of a second), so its
 caches are complete when it judges. Then pods come one at a time. All they change travels through one watch, that of
-pods, hence in order. A case is dropped if the log shows that another pod was attempted in between.
+pods, hence in order. A case is dropped if the log shows that another pod was attempted first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from typing import TypeVar
 from tests.parity.case import Case, Object, Result
 from tests.parity.generating import Cluster
 from tests.parity.resetting import reset
-from tests.parity.scheduler_log import VMODULE, Attempt, SchedulerLog
+from tests.parity.scheduler_log import FAILED, VMODULE, Attempt, SchedulerLog
+from tests.parity.volume_controlling import SELECTED_NODE, bind_claims, claim_names
 from tests.support.api import Api
 from tests.support.control_plane import ControlPlane
 
@@ -33,7 +34,13 @@ STILL_KINDS = (
     "ReplicaSet",
     "StatefulSet",
     "PodDisruptionBudget",
+    "StorageClass",
+    "CSINode",
+    "CSIDriver",
+    "CSIStorageCapacity",
+    "VolumeAttachment",
 )
+MOVING_KINDS = ("Pod", "PersistentVolume", "PersistentVolumeClaim")
 HOLD = [{"name": "bayplan.io/hold"}]
 GATED = "SchedulingGated"
 PATIENCE_S = 20.0
@@ -64,13 +71,19 @@ class Oracle:
         rest = [one for one in cluster.objects if "namespace" in one["metadata"]]
         for batch in (names_first, rest, cluster.bound):
             in_parallel(self._create, batch)
+        for pod in cluster.bound:
+            for claim in cluster.own_claims.get(pod["metadata"]["name"], ()):
+                self._create(
+                    owned_by(claim, self._api.get("Pod", pod["metadata"]["name"], claim["metadata"]["namespace"]))
+                )
         in_parallel(lambda key: self._api.delete("Pod", key[1], key[0]), cluster.terminating)
+        in_parallel(lambda key: self._api.delete(key[0], key[2], key[1]), cluster.deleting)
 
     def _create(self, document: Object) -> None:
         """Create; the server ignores the status of most kinds at first, so it is written in a second call."""
         self._api.create(document)
         if "status" in document and document["kind"] != "Node":
-            name, namespace = document["metadata"]["name"], document["metadata"]["namespace"]
+            name, namespace = document["metadata"]["name"], document["metadata"].get("namespace")
             self._api.patch(document["kind"], name, {"status": document["status"]}, namespace, "status")
 
     @contextmanager
@@ -96,30 +109,52 @@ class Session:
         """One case for the pod, or two where it first preempts and then runs; none if something interfered."""
         self._settle()
         before = len(self._log.read())
-        others = self._list_pods()
-        stored = self._submit(pod)
+        held = self._hold(pod)
+        others = [one for one in self._list_moving() if _key(one) != _key(pod)]
+        stored = self._api.create(pod) if held is None else self._let_go(held)
         case = self._conclude(stored, others, before)
         return [one for one in (case, self._clear_up(stored, case)) if one is not None]
 
-    def _submit(self, pod: Object) -> Object:
-        """Create the pod; returns it as stored. One that shall start out nominated is held back by a gate first."""
-        if "status" not in pod:
-            return self._api.create(pod)
+    def _hold(self, pod: Object) -> Object | None:
+        """A pod that shall start out nominated, or has claims of its own, is created behind a gate first."""
         name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
-        self._api.create(pod | {"spec": pod["spec"] | {"schedulingGates": HOLD}})
-        self._api.patch("Pod", name, {"status": pod["status"]}, namespace, "status")
-        return self._api.patch("Pod", name, {"spec": {"schedulingGates": None}}, namespace)
+        claims = self._cluster.own_claims.get(name, [])
+        if "status" not in pod and not claims:
+            return None
+        held = self._api.create(pod | {"spec": pod["spec"] | {"schedulingGates": HOLD}})
+        if "status" in pod:
+            self._api.patch("Pod", name, {"status": pod["status"]}, namespace, "status")
+        for claim in claims:
+            self._api.create(owned_by(claim, held))
+        if claims:
+            # The scheduler hears of claims and of pods on different watches.
+            time.sleep(0.1)
+        return held
+
+    def _let_go(self, held: Object) -> Object:
+        metadata = held["metadata"]
+        return self._api.patch("Pod", metadata["name"], {"spec": {"schedulingGates": None}}, metadata["namespace"])
 
     def _conclude(self, stored: Object, others: list[Object], before: int) -> Case | None:
-        """Wait for the outcome and write it down."""
-        metadata = stored["metadata"]
-        name, namespace = metadata["name"], metadata["namespace"]
-        judged = self._api.wait_for(
-            lambda: _if_decided(self._api.get("Pod", name, namespace)), PATIENCE_S, f"a decision on {namespace}/{name}"
-        )
-        attempt = self._wait_for_log(f"{namespace}/{name}", bool(judged["spec"].get("nodeName")))
-        attempts = self._log.attempts[before:]
-        if any(one.pod != attempt.pod for one in attempts):
+        """Wait for the outcome of the first attempt since ``before`` and write it down.
+
+        The pod may be tried again at once, for instance when its nomination changed; only the first attempt saw
+        what ``others`` holds. None if another pod was tried before it.
+        """
+        name, namespace = stored["metadata"]["name"], stored["metadata"]["namespace"]
+        selected = {
+            one["metadata"]["uid"] for one in others if SELECTED_NODE in one["metadata"].get("annotations", {})
+        }
+
+        def decided() -> bool:
+            pod = self._api.get("Pod", name, namespace)
+            if claim_names(pod) and not _is_decided(pod):
+                bind_claims(self._api, pod, selected)
+            return _is_decided(pod)
+
+        self._api.wait_for(decided, PATIENCE_S, f"a decision on {namespace}/{name}")
+        attempt = self._wait_for_log(f"{namespace}/{name}", before)
+        if self._log.attempts[before] is not attempt:
             return None
         self._count += 1
         return Case(
@@ -128,16 +163,15 @@ class Session:
             namespace=namespace,
             pod=name,
             objects=[*self._still, *others, clean(stored)],
-            result=make_result(stored, judged, attempt),
+            result=make_result(stored, attempt),
         )
 
-    def _wait_for_log(self, pod: str, is_bound: bool) -> Attempt:
+    def _wait_for_log(self, pod: str, before: int) -> Attempt:
         """The log may lag behind the API by a moment, and evictions happen in the background."""
 
         def complete() -> Attempt | None:
-            self._log.read()
-            attempt = self._log.last_attempt(pod)
-            if attempt is None or not attempt.outcome or (is_bound and attempt.feasible_count is None):
+            attempt = next((one for one in self._log.read()[before:] if one.pod == pod), None)
+            if attempt is None or not attempt.outcome:
                 return None
             is_evicting = attempt.target is not None and not attempt.preemption_finished
             if is_evicting and not (attempt.terminating and self._nothing_to_evict(attempt)):
@@ -154,28 +188,30 @@ class Session:
 
     def _clear_up(self, stored: Object, case: Case | None) -> Case | None:
         """Leave the cluster so that nothing is retried by itself while the next pod is judged."""
-        metadata = stored["metadata"]
-        name, namespace = metadata["name"], metadata["namespace"]
-        result = case.result if case else Result(None)
-        if result.node is not None:
+        name, namespace = stored["metadata"]["name"], stored["metadata"]["namespace"]
+        if self._api.get("Pod", name, namespace)["spec"].get("nodeName"):
             self._report_running(stored)
             return None
+        victims = case.result.victims if case else []
         choice = self._rng.choice(["delete", "delete", "wait", "run"])
-        if not result.victims or choice == "delete" or case is None:
-            self._api.delete("Pod", name, namespace, grace_s=0)
-            self._remove(result.victims)
-            return None
-        if choice == "wait":
+        if choice == "wait" and victims:
             # It stays nominated and its victims stay terminating, so later pods must leave it its room.
             self._has_waiting_preemptor = True
             return None
-        return self._let_it_run(name, namespace, result.victims)
+        # With several victims it could be tried while some of them are still there.
+        if choice == "run" and len(victims) == 1:
+            return self._let_it_run(name, namespace, victims)
+        self._api.delete("Pod", name, namespace, grace_s=0)
+        self._remove(victims)
+        return None
 
     def _let_it_run(self, name: str, namespace: str, victims: list[str]) -> Case | None:
-        """The victims go; the preemptor is tried again, on its nominated node first."""
+        """The victim goes; the preemptor is tried again, on its nominated node first."""
+        self._settle()
         before = len(self._log.read())
-        # Looked at before the victims go, since the scheduler is quicker than another look.
-        others = [one for one in self._list_pods() if _key(one) not in {(namespace, name), *map(_split, victims)}]
+        # Looked at before the victim goes, since the scheduler is quicker than another look.
+        leaving = {("Pod", namespace, name), *(("Pod", *_split(victim)) for victim in victims)}
+        others = [one for one in self._list_moving() if _key(one) not in leaving]
         nominated = self._api.get("Pod", name, namespace)
         self._remove(victims)
         try:
@@ -211,23 +247,20 @@ class Session:
             if len(self._log.read()) == seen:
                 return
 
-    def _list_pods(self) -> list[Object]:
-        return [clean(one) for one in self._api.list("Pod")]
+    def _list_moving(self) -> list[Object]:
+        return [clean(one) for kind in MOVING_KINDS for one in self._api.list(kind)]
 
 
-def make_result(stored: Object, judged: Object, attempt: Attempt) -> Result:
-    """What the API and the log say about the attempt, together."""
-    node = judged["spec"].get("nodeName")
-    condition = _scheduled_condition(judged)
-    if node is not None:
-        nominated = stored.get("status", {}).get("nominatedNodeName")
-        is_shortcut = not attempt.scores and nominated == node
-        feasible = sorted(next(iter(attempt.scores.values()))) if attempt.scores else [node]
-        return Result(node, feasible=None if is_shortcut else feasible, scores=attempt.scores or None)
+def make_result(stored: Object, attempt: Attempt) -> Result:
+    """What the log says about the attempt; the message there is the one of the PodScheduled condition."""
+    if attempt.node is not None:
+        is_shortcut = not attempt.scores and stored.get("status", {}).get("nominatedNodeName") == attempt.node
+        feasible = sorted(next(iter(attempt.scores.values()))) if attempt.scores else [attempt.node]
+        return Result(attempt.node, feasible=None if is_shortcut else feasible, scores=attempt.scores or None)
     return Result(
         None,
-        message=condition.get("message", ""),
-        reason=condition.get("reason", ""),
+        message=attempt.message,
+        reason="SchedulerError" if attempt.outcome == FAILED else "Unschedulable",
         feasible=[],
         nominated_node=attempt.target,
         victims=sorted([*attempt.evicted, *attempt.terminating]),
@@ -246,8 +279,15 @@ def in_parallel(act: Callable[[T], object], items: Iterable[T]) -> None:
         list(pool.map(act, items))
 
 
-def _key(pod: Object) -> tuple[str, str]:
-    return pod["metadata"]["namespace"], pod["metadata"]["name"]
+def owned_by(claim: Object, pod: Object) -> Object:
+    """The claim as made for this pod."""
+    metadata = claim["metadata"]
+    owners = [one | {"uid": pod["metadata"]["uid"]} for one in metadata.get("ownerReferences", [])]
+    return claim | {"metadata": metadata | ({"ownerReferences": owners} if owners else {})}
+
+
+def _key(document: Object) -> tuple[str, str, str]:
+    return document["kind"], document["metadata"].get("namespace", ""), document["metadata"]["name"]
 
 
 def _split(namespaced: str) -> tuple[str, str]:
@@ -260,7 +300,7 @@ def _scheduled_condition(pod: Object) -> Object:
     return next((one for one in conditions if one["type"] == "PodScheduled"), {})
 
 
-def _if_decided(pod: Object) -> Object | None:
+def _is_decided(pod: Object) -> bool:
     condition = _scheduled_condition(pod)
     is_refused = condition.get("status") == "False" and condition.get("reason") != GATED
-    return pod if pod["spec"].get("nodeName") or is_refused else None
+    return bool(pod["spec"].get("nodeName")) or is_refused

@@ -6,8 +6,18 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tests.support.api import Api, ApiError, Object, path_of
 
-NAMESPACED = ("Service", "ReplicationController", "ReplicaSet", "StatefulSet", "PodDisruptionBudget", "Event")
-CLUSTER_WIDE = ("Node", "PriorityClass", "RuntimeClass")
+NAMESPACED = (
+    "Service",
+    "ReplicationController",
+    "ReplicaSet",
+    "StatefulSet",
+    "PodDisruptionBudget",
+    "CSIStorageCapacity",
+    "Event",
+)
+CLUSTER_WIDE = ("Node", "PriorityClass", "RuntimeClass", "StorageClass", "CSINode", "CSIDriver", "VolumeAttachment")
+# The server puts a finalizer on these, and nobody here takes it away.
+HELD = ("PersistentVolumeClaim", "PersistentVolume")
 SYSTEM_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 
 
@@ -15,6 +25,8 @@ def reset(api: Api) -> None:
     """Remove all that a cluster brought along."""
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda pod: _remove_pod(api, pod), api.list("Pod")))
+        for kind in HELD:
+            list(pool.map(lambda one: _remove_held(api, one), api.list(kind)))
         namespaces = [one["metadata"]["name"] for one in api.list("Namespace")]
         list(pool.map(lambda namespace: _empty(api, namespace), namespaces))
         list(pool.map(lambda namespace: _remove_namespace(api, namespace), namespaces))
@@ -28,6 +40,12 @@ def _remove_pod(api: Api, pod: Object) -> None:
     if pod["metadata"].get("finalizers"):
         api.patch("Pod", name, {"metadata": {"finalizers": None}}, namespace)
     api.delete("Pod", name, namespace, grace_s=0)
+
+
+def _remove_held(api: Api, document: Object) -> None:
+    name, namespace = document["metadata"]["name"], document["metadata"].get("namespace")
+    api.patch(document["kind"], name, {"metadata": {"finalizers": None}}, namespace)
+    api.delete(document["kind"], name, namespace)
 
 
 def _empty(api: Api, namespace: str) -> None:

@@ -19,6 +19,7 @@ SCORED = "Plugin scored node for pod"
 BOUND = "Successfully bound pod to node"
 NO_FIT = "Unable to schedule pod; no fit; waiting"
 NO_NODES = "Unable to schedule pod; no nodes are registered to the cluster; waiting"
+NO_NODES_MESSAGE = "no nodes available to schedule pods"
 FAILED = "Error scheduling pod; retrying"
 TARGET = "the target node for the preemption is determined"
 STARTED = "Start the preemption asynchronously"
@@ -46,7 +47,8 @@ class Attempt:
     pod: str
     scores: dict[str, dict[str, int]] = field(default_factory=dict)
     outcome: str = ""
-    feasible_count: int | None = None
+    node: str | None = None
+    message: str = ""
     target: str | None = None
     evicted: list[str] = field(default_factory=list)
     terminating: list[str] = field(default_factory=list)
@@ -109,8 +111,8 @@ class SchedulerLog:
             attempt.scores.setdefault(fields["plugin"], {})[fields["node"]] = int(fields["score"])
         elif entry.message in OUTCOMES:
             attempt.outcome = entry.message
-            if "feasibleNodes" in fields:
-                attempt.feasible_count = int(fields["feasibleNodes"])
+            attempt.node = fields["node"] if entry.message == BOUND else None
+            attempt.message = NO_NODES_MESSAGE if entry.message == NO_NODES else fields.get("err", "")
         elif entry.message == TARGET:
             attempt.target = fields["node"]
         elif entry.message == EVICTED:

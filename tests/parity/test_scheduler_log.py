@@ -44,7 +44,7 @@ def test_an_attempt_collects_scores_and_outcome_across_reads(tmp_path: Path) -> 
     log.read()
     attempt = log.last_attempt("default/p1")
     assert attempt is not None
-    assert (attempt.scores, attempt.feasible_count) == ({"ImageLocality": {"n1": 7}}, 2)
+    assert (attempt.scores, attempt.node) == ({"ImageLocality": {"n1": 7}}, "n1")
 
 
 def test_each_attempt_stands_alone(tmp_path: Path) -> None:
@@ -58,5 +58,6 @@ def test_preemption_is_told_by_target_victims_and_end(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_text(TRIED + PREEMPTION)
     [attempt] = SchedulerLog(path).read()
+    assert attempt.message == '0/1 nodes are available: 1 "x".'
     assert (attempt.target, attempt.evicted, attempt.terminating) == ("n1", ["a/v2"], ["a/v1"])
     assert attempt.preemption_finished

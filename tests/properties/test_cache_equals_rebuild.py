@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -62,6 +63,8 @@ def a_pod(name: str, kind: int, home: str) -> Pod:
         made = made.scalar(GPU, 1).request(ephemeral_storage="1Gi", memory="1Gi")
     if random.random() < 0.3:
         made = made.port(random.choice([80, 443]), ip=random.choice(["", "10.0.0.1"]))
+    if random.random() < 0.3:
+        made = made.claim(random.choice(["data", "logs"])).claim("data")
     if random.random() < 0.5:
         made = made.terminating()
     for _ in range(random.randrange(3)):
@@ -177,6 +180,10 @@ def ports(port: int, kept: ClusterCache) -> Any:
     return sorted((kept.nodes.names[row], ip) for row, ip in kept.nodes.port_users("TCP", port))
 
 
+def storage(key: tuple[str, ...], kept: ClusterCache) -> Any:
+    return sorted((kept.nodes.names[row], each.name) for row, each in kept.nodes.storage_users(key))
+
+
 def selected(kept: ClusterCache) -> Any:
     assert SELECTIVE.required_node_affinity is not None
     return by_name(kept, kept.nodes.matching(SELECTIVE.required_node_affinity))
@@ -202,6 +209,7 @@ QUESTIONS: list[Callable[[ClusterCache], Any]] = [
     held,
     *(partial(image, name) for name in ("app:0", "app:1", "app:1-alias")),
     *(partial(ports, port) for port in (80, 443)),
+    *(partial(storage, ("claim", namespace, "data")) for namespace in ("default", "blue")),
     selected,
     lambda kept: by_name(kept, kept.nodes.untolerated(TOLERANT.tolerations, DO_NOT_SCHEDULE)),
     partial(counts, PodMatcher(None, WEB), False),
@@ -248,6 +256,31 @@ def test_what_was_kept_equals_what_is_counted_anew(events: list[Any], seed: int)
     world = World(seed)
     for name, *arguments in events:
         getattr(world, name)(*arguments)
+    assert_equals_rebuild(world, seed)
+
+
+@pytest.mark.parametrize("seed", range(1, 13))
+def test_so_it_does_after_a_long_life(seed: int) -> None:
+    random, world = Random(seed), World(seed)
+    for step in range(200):
+        node_name, pod_name, kind = random.choice(NODES), random.choice(PODS), random.randrange(16)
+        random.choice(
+            [
+                partial(world.node_told, node_name, kind),
+                partial(world.node_gone, node_name),
+                partial(world.pod_told, pod_name, kind, random.choice(HOMES)),
+                partial(world.pod_gone, pod_name),
+                partial(world.assumed_on, pod_name, kind, random.choice(HOMES)),
+                partial(world.forgotten, pod_name),
+                partial(world.namespace_told, random.choice(["blue", "red"])),
+                partial(world.asked, kind),
+            ]
+        )()
+        if step % 20 == 0:
+            assert_equals_rebuild(world, seed)
+
+
+def assert_equals_rebuild(world: World, seed: int) -> None:
     fresh = rebuilt(world, seed)
     assert everything(world.cache) == everything(fresh)
     assert world.cache.pod_count == len(world.pods)

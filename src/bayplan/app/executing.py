@@ -1,5 +1,5 @@
 """
-Carrying out the engine's intents in a live cluster: binding cycles, status patches, events.
+Carrying out the engine's intents in a live cluster: binding cycles, questions to extenders, status patches, events.
 
 Binds come first: a status patch or an event never delays the bind of another pod.  Of one pod, a patch that
 says "not scheduled" is never written after its bind.  Evictions are in ``app.evicting``.  Used by
@@ -9,7 +9,7 @@ says "not scheduled" is never written after its bind.  Evictions are in ``app.ev
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
 import structlog
@@ -18,7 +18,7 @@ from bayplan.app.evicting import Evictions, wire_time
 from bayplan.app.measuring import Measuring
 from bayplan.clock import Clock
 from bayplan.engine.events import BindFailed, Bound
-from bayplan.engine.intents import Bind, Emit, Evict, Intent, PatchStatus
+from bayplan.engine.intents import AskExtenders, Bind, Emit, Evict, Intent, PatchStatus
 from bayplan.engine.scheduler import Scheduler
 from bayplan.errors import BayplanError, ConflictError, NotFoundError
 from bayplan.framework.ports import ClusterWriter
@@ -41,6 +41,7 @@ class Executor:
         measuring: Measuring,
         evictions: Evictions,
         clock: Clock,
+        decided: Callable[[list[Intent], float], None],
     ) -> None:
         self._scheduler = scheduler
         self._writer = writer
@@ -48,6 +49,8 @@ class Executor:
         self._measuring = measuring
         self._evictions = evictions
         self._clock = clock
+        self._decided = decided
+        """Hears what is to be done after a cycle that had to wait for extenders, and when that cycle began."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._slots = asyncio.Semaphore(MAX_PATCHING)
         self._patches: dict[str, PatchStatus] = {}
@@ -64,6 +67,8 @@ class Executor:
                 case Bind():
                     self.binding_cycles += 1
                     self._start(self._bind(intent, started))
+                case AskExtenders():
+                    self._start(self._ask(intent, started))
                 case PatchStatus():
                     self._patch_later(intent)
                 case Emit():
@@ -98,6 +103,11 @@ class Executor:
             related=emit.related,
             reporter=emit.reporter,
         )
+
+    async def _ask(self, ask: AskExtenders, started: float) -> None:
+        event = await self._scheduler.ask(ask)
+        self._decided(self._scheduler.handle(event), started)
+        self.woken.set()
 
     # -- binding --
 

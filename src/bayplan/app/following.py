@@ -26,7 +26,9 @@ from bayplan.framework.ports import MetricSink
 from bayplan.framework.profile import Profile
 from bayplan.kube.client import Client
 from bayplan.kube.informer import SILENCE_S, Informer
+from bayplan.kube.originals import Originals
 from bayplan.objects.kinds import Kind, all_kinds
+from bayplan.objects.meta import ApiObject
 
 # Ended pods take nothing from their nodes, and a cluster may keep a great many of them.
 LIVE_PODS = "status.phase!=Succeeded,status.phase!=Failed"
@@ -49,11 +51,20 @@ def kinds_for(profiles: Iterable[Profile]) -> list[Kind]:
 class Following:
     """Makes informers that speak to the engine."""
 
-    def __init__(self, client: Client, tell: Tell, metrics: MetricSink, silence_s: float = SILENCE_S) -> None:
+    def __init__(
+        self,
+        client: Client,
+        tell: Tell,
+        metrics: MetricSink,
+        silence_s: float = SILENCE_S,
+        originals: Originals | None = None,
+    ) -> None:
         self._client = client
         self._tell = tell
         self._metrics = metrics
         self._silence_s = silence_s
+        self._originals = originals
+        """Where whole pods and nodes are kept, if somebody needs them."""
 
     def informer(self, kind: Kind) -> Informer[Any]:
         if kind.name == "Pod":
@@ -76,15 +87,23 @@ class Following:
         deleted: Callable[..., Event],
         field_selector: str = "",
     ) -> Informer[Any]:
+        originals = self._originals if kind.name in ("Node", "Pod") else None
+
+        def forget(value: ApiObject) -> None:
+            if originals is not None:
+                originals.drop(value)
+            self._timed(deleted(value), kind.name, "Delete")
+
         return Informer(
             self._client,
             kind,
             added=lambda value: self._timed(added(value), kind.name, "Add"),
             changed=lambda old, new: self._timed(changed(old, new), kind.name, "Update"),
-            deleted=lambda value: self._timed(deleted(value), kind.name, "Delete"),
+            deleted=forget,
             field_selector=field_selector,
             silence_s=self._silence_s,
             essential=kind.name in ESSENTIAL,
+            keep=None if originals is None else originals.keep,
         )
 
     def _timed(self, event: Event, kind: str, action: str) -> None:

@@ -15,6 +15,7 @@ import structlog
 
 from bayplan.app.evicting import Evictions
 from bayplan.app.executing import Executor
+from bayplan.app.extending import make_extenders
 from bayplan.app.following import Following, kinds_for
 from bayplan.app.measuring import Measuring
 from bayplan.app.metrics import PrometheusMetrics
@@ -65,12 +66,14 @@ class LiveScheduler:
         self.metrics = PrometheusMetrics()
         self._writer = ApiWriter(client, self._may_write)
         self._recorder = Recorder(client, clock, busy=lambda: self._writer.binding > FEW_BINDS)
+        self._extenders, originals = make_extenders(config)
         self.engine = Scheduler(
             make_profiles,
             clock=clock,
             writer=self._writer,
             events=self._recorder,
             metrics=self.metrics,
+            extenders=self._extenders,
             seed=time.time_ns() if seed is None else seed,
             initial_backoff_s=config.pod_initial_backoff_seconds,
             max_backoff_s=config.pod_max_backoff_seconds,
@@ -78,8 +81,10 @@ class LiveScheduler:
         self.engine.on_decision = self._note
         self._measuring = Measuring(self.metrics, self.engine.profiles, clock)
         evictions = Evictions(self._writer, self._recorder, self.engine.waiting, self.metrics, clock)
-        self._executor = Executor(self.engine, self._writer, self._recorder, self._measuring, evictions, clock)
-        following = Following(client, self._tell, self.metrics, silence_s)
+        self._executor = Executor(
+            self.engine, self._writer, self._recorder, self._measuring, evictions, clock, self._carry_out
+        )
+        following = Following(client, self._tell, self.metrics, silence_s, originals)
         self.informers = [following.informer(kind) for kind in kinds_for(self.engine.profiles.values())]
         self.is_scheduling = False
         self.is_stopping = False
@@ -184,6 +189,7 @@ class LiveScheduler:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         assert self._broken is not None
         self._broken.cancel()
+        await asyncio.gather(*(extender.close() for extender in self._extenders))
         if self._election is not None:
             await self._election.release()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,14 +11,28 @@ from bayplan.cli import options
 from bayplan.cli.output import Shape, show, style, warn
 from bayplan.errors import InputError
 
+if TYPE_CHECKING:
+    from bayplan.simulator.loading import Given
+
 PODS = ("pod", "pods", "po")
 
 
 def explain(
     what: Annotated[list[str], typer.Argument(metavar="pod NAME", help="The pod: pod NAME or pod/NAME.")],
-    filename: options.Files,
-    namespace: Annotated[str, typer.Option("--namespace", "-n", metavar="NS", help="Its namespace.")] = "default",
+    filename: options.FilesIfAny = None,
+    namespace: Annotated[
+        str | None,
+        typer.Option(
+            "--namespace",
+            "-n",
+            metavar="NS",
+            help="Its namespace.  [default: default, or the context's]",
+            show_default=False,
+        ),
+    ] = None,
     recursive: options.Recursive = False,
+    kubeconfig: options.Kubeconfig = None,
+    context: options.Context = None,
     config: options.Config = None,
     plugin: options.PluginSpecs = None,
     seed: options.Seed = 0,
@@ -29,7 +44,8 @@ def explain(
     """
     Why is it pending, or why is it there?  Nothing is written anywhere.
 
-    The pod is judged alone against the cluster as given: other pending pods stay pending.
+    The pod is judged alone against the cluster as given by -f, or, without -f, against a live one that is only read:
+    other pending pods stay pending.
     Exit code 0: schedulable or bound.  1: unschedulable.  2: no such pod, or the input is wrong.
     """
     from bayplan.simulator import explaining, loading, telling
@@ -37,11 +53,28 @@ def explain(
 
     name = pod_name(what)
     started = options.read_now(now)
-    given = loading.read(filename, recursive=recursive, config=config)
+    if not filename:
+        given, current = _live(kubeconfig, context, config, plugin or ())
+        namespace = namespace or current
+    elif kubeconfig or context:
+        raise InputError("files and a live cluster at once", fix="leave out -f, or --kubeconfig and --context")
+    else:
+        given = loading.read(filename, recursive=recursive, config=config)
+        namespace = namespace or "default"
     world = assemble(given, seed=seed, now=started, plugins=plugin or (), only=f"{namespace}/{name}", warn=warn)
     document = explaining.explain_pod(world, namespace, name)
     show(document, output, lambda: telling.as_text(document, top=top, style=style()))
     return 1 if document["verdict"] == explaining.UNSCHEDULABLE else 0
+
+
+def _live(kubeconfig: str | None, context: str | None, config: str | None, plugins: Sequence[str]) -> tuple[Given, str]:
+    """A live cluster as if it had been read from files, and the namespace its context names."""
+    from bayplan.app import snapshotting
+    from bayplan.simulator import loading
+
+    live = snapshotting.look(kubeconfig, context, plugins=plugins, warn=warn)
+    documents = loading.documents_of(live.documents)
+    return loading.load(documents, None if config is None else loading.read_config(config)), live.namespace
 
 
 def pod_name(what: list[str]) -> str:

@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from bayplan import __version__
-from bayplan.cli import bench, explain, plugins, scheduler, simulate
+from bayplan.cli import bench, dev_cluster, explain, manifests, plugins, scheduler, simulate, snapshot
 from bayplan.cli.output import complain, set_up_logs
 from bayplan.errors import BayplanError
 
@@ -37,6 +37,9 @@ app.command("explain")(explain.explain)
 app.command("scheduler")(scheduler.scheduler)
 app.command("plugins")(plugins.plugins)
 app.command("bench")(bench.bench)
+app.command("snapshot")(snapshot.snapshot)
+app.command("manifests")(manifests.manifests)
+app.command("dev-cluster")(dev_cluster.dev_cluster)
 
 
 def _show_version(asked: bool) -> None:

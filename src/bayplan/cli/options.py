@@ -16,6 +16,16 @@ Files = Annotated[
         "--filename", "-f", metavar="PATH", help="A file, a folder or - (standard input); may be given more than once."
     ),
 ]
+FilesIfAny = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filename",
+        "-f",
+        metavar="PATH",
+        help="A file, a folder or - (standard input); may be given more than once.  [default: a live cluster]",
+        show_default=False,
+    ),
+]
 Recursive = Annotated[bool, typer.Option("--recursive", "-R", help="Look into the folders of a folder, too.")]
 Config = Annotated[
     str | None, typer.Option("--config", metavar="FILE", help="A KubeSchedulerConfiguration.", show_default=False)
@@ -40,6 +50,16 @@ Now = Annotated[
         metavar="TIME",
         help="When virtual time starts, such as 2026-01-31T10:00:00Z.  [default: now]",
         show_default=False,
+    ),
+]
+Kubeconfig = Annotated[
+    str | None,
+    typer.Option("--kubeconfig", metavar="FILE", help="The kubeconfig.  [default: as kubectl]", show_default=False),
+]
+Context = Annotated[
+    str | None,
+    typer.Option(
+        "--context", metavar="NAME", help="A context of the kubeconfig.  [default: its current one]", show_default=False
     ),
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log more, and show where an error comes from.")]

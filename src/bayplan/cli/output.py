@@ -35,17 +35,22 @@ _COLOURS = {
 
 def show(document: dict[str, Any], shape: str, text: Callable[[], str]) -> None:
     """Print a document as JSON or YAML, or the text that stands for it."""
+    if shape in (Shape.JSON, Shape.YAML):
+        print(rendered(document, shape), end="")
+    else:
+        print(text())
+
+
+def rendered(document: dict[str, Any], shape: str) -> str:
+    """A document as JSON or YAML."""
     if shape == Shape.JSON:
         import json
 
-        print(json.dumps(document, indent=2, ensure_ascii=False))
-    elif shape == Shape.YAML:
-        import yaml
+        return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    import yaml
 
-        dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-        print(yaml.dump(document, Dumper=dumper, sort_keys=False, allow_unicode=True, width=10**6), end="")
-    else:
-        print(text())
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    return str(yaml.dump(document, Dumper=dumper, sort_keys=False, allow_unicode=True, width=10**6))
 
 
 def style() -> Callable[[str], str]:

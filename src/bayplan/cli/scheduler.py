@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from bayplan.cli import options
+
+
+class LogFormat(StrEnum):
+    """How log lines look."""
+
+    TEXT = "text"
+    JSON = "json"
 
 
 def _truth(text: str) -> bool:
@@ -17,35 +27,56 @@ def _truth(text: str) -> bool:
 
 
 def scheduler(
-    config: Annotated[Path | None, typer.Option(help="KubeSchedulerConfiguration file.")] = None,
-    kubeconfig: Annotated[str | None, typer.Option(help="Kubeconfig file; default: as kubectl.")] = None,
-    context: Annotated[str | None, typer.Option(help="Context of the kubeconfig.")] = None,
+    config: options.Config = None,
+    kubeconfig: options.Kubeconfig = None,
+    context: options.Context = None,
     leader_elect: Annotated[
-        bool | None, typer.Option("--leader-elect", help="true or false; overrides the file.", parser=_truth)
+        bool | None,
+        typer.Option(
+            "--leader-elect",
+            metavar="true|false",
+            help="Whether one of several replicas leads; goes before the file.",
+            parser=_truth,
+        ),
     ] = None,
-    secure_port: Annotated[int, typer.Option(help="HTTPS port for health and metrics; 0: none.")] = 10259,
-    cert_dir: Annotated[str | None, typer.Option(help="Folder with tls.crt and tls.key.")] = None,
-    plugin: Annotated[list[str] | None, typer.Option(help="module:Class of a plugin to add.")] = None,
+    secure_port: Annotated[
+        int,
+        typer.Option("--secure-port", metavar="PORT", min=0, max=65535, help="HTTPS for health and metrics; 0: none."),
+    ] = 10259,
+    cert_dir: Annotated[
+        str | None,
+        typer.Option("--cert-dir", metavar="FOLDER", help="Where tls.crt and tls.key are.  [default: self-signed]"),
+    ] = None,
+    plugin: options.PluginSpecs = None,
     open_metrics: Annotated[
-        bool, typer.Option("--open-metrics", help="Serve /metrics to callers without credentials.")
+        bool,
+        typer.Option("--open-metrics", help="Show /metrics to everybody, not only to those the API server allows."),
     ] = False,
-    log_format: Annotated[str, typer.Option(help="text or json.")] = "text",
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Log more; show tracebacks.")] = False,
-) -> None:
-    """Schedule the pods of a live cluster."""
+    log_format: Annotated[LogFormat, typer.Option("--log-format", help="How log lines look.")] = LogFormat.TEXT,
+    verbose: options.Verbose = False,
+) -> int:
+    """
+    Schedule the pods of a live cluster.
+
+    Without --config: the pods with schedulerName bayplan, with the default plugins.  SIGTERM ends it in order: binds
+    under way are finished and the lease is given back.
+
+    Exit code 0: it was told to stop.  1: it lost the lease.  2: the arguments or the configuration are wrong.
+    """
     from bayplan.app import logging
     from bayplan.app.config_file import read_config
     from bayplan.app.service import SchedulerOptions, run_scheduler
 
-    logging.set_up(verbose=verbose, as_json=log_format == "json")
-    options = SchedulerOptions(
-        config=read_config(config),
-        kubeconfig=kubeconfig,
-        context=context,
-        plugins=tuple(plugin or ()),
-        leader_elect=leader_elect,
-        secure_port=secure_port,
-        cert_dir=cert_dir,
-        open_metrics=open_metrics,
+    logging.set_up(verbose=verbose, as_json=log_format == LogFormat.JSON)
+    return run_scheduler(
+        SchedulerOptions(
+            config=read_config(None if config is None else Path(config)),
+            kubeconfig=kubeconfig,
+            context=context,
+            plugins=tuple(plugin or ()),
+            leader_elect=leader_elect,
+            secure_port=secure_port,
+            cert_dir=cert_dir,
+            open_metrics=open_metrics,
+        )
     )
-    raise typer.Exit(run_scheduler(options))

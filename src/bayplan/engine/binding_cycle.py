@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 from bayplan.engine.events import BindFailed, Bound
+from bayplan.engine.extending import NOBODY, Extending
 from bayplan.engine.intents import Bind
 from bayplan.engine.running import Calls, log
 from bayplan.engine.waiting import WaitingPods
@@ -38,6 +39,7 @@ class BindingCycle:
         waiting: WaitingPods,
         writer: ClusterWriter,
         permitted: Callable[[str], None],
+        extending: Extending = NOBODY,
     ) -> None:
         self._bind = bind
         self._decision = bind.decision
@@ -45,6 +47,7 @@ class BindingCycle:
         self._waiting = waiting
         self._writer = writer
         self._permitted = permitted
+        self._extending = extending
         self._calls = Calls(bind.decision.pod)
 
     async def run(self) -> Bound | BindFailed:
@@ -151,7 +154,11 @@ class BindingCycle:
     # -- Bind and after --
 
     async def _bind_now(self) -> Status:
-        """The first Bind plugin that does not skip binds the pod."""
+        """An extender that binds pods like this one, else the first Bind plugin that does not skip."""
+        assert self._decision.node is not None
+        done = await self._extending.bind(self._decision.pod, self._decision.node)
+        if done is not None:
+            return done
         for plugin in self._profile.extension("bind"):
             assert isinstance(plugin, BindPlugin)
             status = await self._ask(plugin, "Bind", plugin.bind, BIND_DEADLINE_S)

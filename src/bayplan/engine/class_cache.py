@@ -25,6 +25,8 @@ from bayplan.engine.filtering import Filters
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.decision import Decision
 from bayplan.framework.plugin import (
+    MAX_SCORE,
+    MIN_SCORE,
     UNSIGNED,
     Depends,
     FilterPlugin,
@@ -36,7 +38,7 @@ from bayplan.framework.plugin import (
     Verdicts,
 )
 from bayplan.framework.snapshot import Mask, Rows, Scores
-from bayplan.framework.status import as_status
+from bayplan.framework.status import REJECTED, as_status
 from bayplan.objects.pod import Pod, PodSpec
 
 MAX_BYTES = 512 * 1024 * 1024
@@ -73,7 +75,8 @@ class ClassEntry:
     """What is known of one class."""
 
     __slots__ = (
-        "blocks", "filters", "layout", "nodes_scores", "normalized", "objects_generation", "position", "scores", "state",
+        "blocks", "filters", "layout", "nodes_scores", "normalized", "objects_generation", "position", "scores",
+        "state",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -177,7 +180,7 @@ class ClassCache:
         entry.filters = [p for p in self._all_filters if self._keeps(p) and p.name not in state.skip_filter]
         fits = np.ones(len(nodes), np.bool_)
         for plugin in entry.filters:
-            fits &= _passes(plugin, plugin.filter(state, pod, nodes))
+            fits &= _passes(plugin, plugin.filter(state, pod, nodes), len(nodes))
         everything = np.arange(len(nodes), dtype=np.intp)
         for pre in self._pre_scores:
             if self._keeps(pre) and _skips(pre.pre_score(state, pod, nodes, everything)):
@@ -187,7 +190,9 @@ class ClassCache:
         for scorer in self._all_scores:
             if not self._keeps(scorer) or scorer.name in state.skip_score:
                 continue
-            raw, weight = scorer.score(state, pod, nodes).astype(np.int64), self._weights.get(scorer.name, 1)
+            raw, weight = _whole(scorer.score(state, pod, nodes), len(nodes)), self._weights.get(scorer.name, 1)
+            if not _normalizes(scorer):
+                _check_range(raw[fits])
             if _normalizes(scorer):
                 entry.normalized.append(NormalizedScores(scorer, weight, raw))
             elif scorer.score_depends is Depends.NODES:
@@ -223,16 +228,19 @@ class ClassCache:
     def _ask_again(self, entry: ClassEntry, pod: Pod, row: int) -> None:
         node, state = self._nodes.node(row), entry.state
         for plugin in entry.filters:
-            if plugin.filter_node(state, pod, node) is not None:
+            if _rejects(plugin.filter_node(state, pod, node)):
                 entry.blocks.write(row, -1)
                 return
         total = 0
         for scorer, weight in entry.scores:
-            total += scorer.score_node(state, pod, node) * weight
+            score = int(scorer.score_node(state, pod, node))
+            if not MIN_SCORE <= score <= MAX_SCORE:
+                raise NotRememberedError
+            total += score * weight
         for _, weight, raw in entry.nodes_scores:
             total += int(raw[row]) * weight
         for each in entry.normalized:
-            each.write(row, each.plugin.score_node(state, pod, node))
+            each.write(row, int(each.plugin.score_node(state, pod, node)))
         entry.blocks.write(row, total)
 
     # -- one pod --
@@ -258,7 +266,7 @@ class ClassCache:
         self._pre_filter(state, pod, asked, kept=False)
         for plugin in self._all_filters:
             if plugin.name in self._every_time and plugin.name not in state.skip_filter:
-                fits = fits & _passes(plugin, plugin.filter(state, pod, nodes))
+                fits = fits & _passes(plugin, plugin.filter(state, pod, nodes), len(nodes))
         feasible = np.flatnonzero(fits)
         if not len(feasible):
             return None
@@ -276,7 +284,8 @@ class ClassCache:
         totals: Scores = entry.blocks.values[feasible]
         for each in entry.normalized:
             if each.differ:
-                totals += _in_range(each.plugin.normalize(state, pod, each.raw[feasible], feasible)) * each.weight
+                normal = each.plugin.normalize(state, pod, each.raw[feasible], feasible)
+                totals += _in_range(normal, len(feasible)) * each.weight
         for pre in self._pre_scores:
             if pre.name in self._every_time and _skips(pre.pre_score(state, pod, self._nodes, feasible)):
                 state.skip_score.add(pre.name)
@@ -284,15 +293,15 @@ class ClassCache:
             if scorer.name in self._every_time and scorer.name not in state.skip_score:
                 raw = self._raw(scorer, pod, state, feasible)
                 weight = self._weights.get(scorer.name, 1)
-                totals += _in_range(scorer.normalize(state, pod, raw, feasible)) * weight
+                totals += _in_range(scorer.normalize(state, pod, raw, feasible), len(feasible)) * weight
         return totals
 
     def _raw(self, scorer: ScorePlugin, pod: Pod, state: CycleState, feasible: Rows) -> Scores:
         if scorer._score_derived:
             nodes = self._nodes
             rows = [scorer.score_node(state, pod, nodes.node(row)) for row in feasible.tolist()]
-            return _whole(np.array(rows))
-        return _whole(scorer.score(state, pod, self._nodes))[feasible]
+            return _whole(np.array(rows), len(feasible))
+        return _whole(scorer.score(state, pod, self._nodes), len(self._nodes))[feasible]
 
     def _is_room_kept(self, pod: Pod) -> bool:
         """Is a node set aside for a pod that this one must leave room for?"""
@@ -334,10 +343,26 @@ def _normalizes(plugin: ScorePlugin) -> bool:
     return type(plugin).normalize is not ScorePlugin.normalize
 
 
-def _passes(plugin: FilterPlugin, answer: Any) -> Mask:
-    codes = answer.codes if isinstance(answer, Verdicts) else answer
+# What follows accepts the answers that the full pass accepts, and leaves all others for it to complain about.
+
+
+def _passes(plugin: FilterPlugin, answer: Any, count: int) -> Mask:
+    codes, reasons = (answer.codes, answer.statuses) if isinstance(answer, Verdicts) else (answer, plugin.reasons)
+    if codes.shape != (count,) or codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() > len(reasons):
+        raise NotRememberedError
     passes: Mask = codes == 0
+    if any(reason.code not in REJECTED for reason in reasons) and not passes.all():
+        raise NotRememberedError
     return passes
+
+
+def _rejects(verdict: Any) -> bool:
+    if verdict is None:
+        return False
+    status = as_status(verdict)
+    if not status.is_rejected and not status.is_success:
+        raise NotRememberedError
+    return status.is_rejected
 
 
 def _skips(verdict: Any) -> bool:
@@ -347,15 +372,21 @@ def _skips(verdict: Any) -> bool:
     return status.is_skip
 
 
-def _whole(scores: Any) -> Scores:
-    if scores.dtype.kind == "f" and not np.isfinite(scores).all():
+def _whole(scores: Any, count: int) -> Scores:
+    if scores.shape != (count,) or scores.dtype.kind not in "iufb":
+        raise NotRememberedError
+    if scores.dtype.kind in "uf" and not (np.abs(scores) < 2.0**63).all():
         raise NotRememberedError
     whole: Scores = scores.astype(np.int64)
     return whole
 
 
-def _in_range(scores: Any) -> Scores:
-    whole = _whole(scores)
-    if whole.min() < 0 or whole.max() > 100:
-        raise NotRememberedError
+def _in_range(scores: Any, count: int) -> Scores:
+    whole = _whole(scores, count)
+    _check_range(whole)
     return whole
+
+
+def _check_range(scores: Scores) -> None:
+    if len(scores) and (scores.min() < MIN_SCORE or scores.max() > MAX_SCORE):
+        raise NotRememberedError

@@ -89,6 +89,14 @@ class BindFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class ExtendersAnswered:
+    """A scheduling cycle in which extenders had a say came to its decision."""
+
+    queued: QueuedPod
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
 class PreemptionDone:
     """The victims of a pod were told to go, or that failed."""
 
@@ -113,6 +121,7 @@ Event: TypeAlias = (
     | ObjectDeleted
     | Bound
     | BindFailed
+    | ExtendersAnswered
     | PreemptionDone
     | Tick
 )

@@ -21,6 +21,17 @@ class Bind:
 
 
 @dataclass(frozen=True, slots=True)
+class AskExtenders:
+    """
+    Run the scheduling cycle of a pod that extenders have a say in (``Scheduler.ask``) and hand its event back.
+    No other pod is scheduled meanwhile.
+    """
+
+    queued: QueuedPod
+    cycle: int
+
+
+@dataclass(frozen=True, slots=True)
 class PatchStatus:
     """Say in the pod's status that it was not placed, and where it is nominated (``None``: leave that)."""
 
@@ -54,4 +65,4 @@ class Evict:
     reporter: str = ""
 
 
-Intent: TypeAlias = Bind | PatchStatus | Emit | Evict
+Intent: TypeAlias = Bind | AskExtenders | PatchStatus | Emit | Evict

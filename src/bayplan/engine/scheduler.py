@@ -7,30 +7,32 @@ they tell it what happened, call ``schedule_one`` while there is work, and carry
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from bayplan.clock import Clock
 from bayplan.engine import committing
 from bayplan.engine.binding_cycle import BindingCycle
 from bayplan.engine.cache import ClusterCache
 from bayplan.engine.class_cache import ClassCache
-from bayplan.engine.events import BindFailed, Bound, Event, PreemptionDone, Tick
+from bayplan.engine.events import BindFailed, Bound, Event, ExtendersAnswered, PreemptionDone, Tick
+from bayplan.engine.extending import NOBODY, REQUEUE_RULES, Extending
 from bayplan.engine.failing import Failures
 from bayplan.engine.filtering import Filters
 from bayplan.engine.informing import Informed
-from bayplan.engine.intents import Bind, Emit, Intent
+from bayplan.engine.intents import AskExtenders, Bind, Emit, Intent
 from bayplan.engine.queue import QueueProfile, SchedulingQueue, requeue_rules
-from bayplan.engine.scheduling_cycle import Settings, decide
+from bayplan.engine.running import log
+from bayplan.engine.scheduling_cycle import Settings, decide, deciding
 from bayplan.engine.waiting import WaitingPods
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.decision import Decision
 from bayplan.framework.events import ASSIGNED_POD_DELETE
 from bayplan.framework.handle import Handle
 from bayplan.framework.plugin import PreEnqueuePlugin, QueuedPod, QueueSortPlugin
-from bayplan.framework.ports import ClusterWriter, EventSink, MetricSink, NoMetrics
+from bayplan.framework.ports import ClusterWriter, EventSink, Extender, MetricSink, NoMetrics
 from bayplan.framework.profile import Profile
 from bayplan.framework.snapshot import NodeView
-from bayplan.framework.status import Status
+from bayplan.framework.status import Status, failed
 from bayplan.objects.pod import Pod
 
 MakeHandle = Callable[[str], Handle]
@@ -48,6 +50,7 @@ class Scheduler:
         writer: ClusterWriter,
         events: EventSink,
         metrics: MetricSink | None = None,
+        extenders: Sequence[Extender] = (),
         seed: int = 0,
         remember_classes: bool = True,
         initial_backoff_s: float = 1.0,
@@ -66,7 +69,7 @@ class Scheduler:
         self.profiles = make_profiles(self._handle_for)
         self.queue = SchedulingQueue(
             clock,
-            {name: _queue_profile(profile) for name, profile in self.profiles.items()},
+            {name: _queue_profile(profile, bool(extenders)) for name, profile in self.profiles.items()},
             _queue_key(self.profiles),
             initial_backoff_s=initial_backoff_s,
             max_backoff_s=max_backoff_s,
@@ -84,6 +87,9 @@ class Scheduler:
         }
         self._informed = Informed(self.cache, self.queue, self.waiting, self.profiles)
         self._failures = Failures(self.queue, self._informed, self._metrics)
+        self._extending = Extending(extenders) if extenders else NOBODY
+        self._asking = False
+        self._held: list[Event] = []
         self._start = 0
         self._cycle = 0
         self.on_decision: Callable[[Decision], None] | None = None
@@ -98,17 +104,22 @@ class Scheduler:
                 return self._bound(event)
             case BindFailed():
                 return self._bind_failed(event)
+            case ExtendersAnswered():
+                return self._answered(event)
             case PreemptionDone():
                 self._preempted(event)
             case Tick():
                 self.queue.flush()
+            case _ if self._asking:
+                # A cycle looks at the cluster as it was when it began; the news wait until it is over.
+                self._held.append(event)
             case _:
                 self._informed.handle(event)
         return []
 
     def schedule_one(self) -> list[Intent] | None:
         """Schedule the next pod; ``None`` when no pod can be scheduled now."""
-        queued = self.queue.pop()
+        queued = None if self._asking else self.queue.pop()
         if queued is None:
             return None
         pod = queued.pod
@@ -121,6 +132,9 @@ class Scheduler:
             note = f"skip schedule deleting pod: {pod.key}"
             return [Emit(pod, "Warning", "FailedScheduling", "Scheduling", note, reporter=profile.scheduler_name)]
         self._cycle += 1
+        if self._extending is not NOBODY and self._extending.has_say(pod):
+            self._asking = True
+            return [AskExtenders(queued, self._cycle)]
         classes = self._classes.get(pod.scheduler_name)
         decision = classes.decide(pod, self.seed, self._cycle) if classes else None
         if decision is None:
@@ -128,22 +142,40 @@ class Scheduler:
         return self._act(queued, decision, profile)
 
     def decide(self, pod: Pod, *, cycle: int = 0) -> Decision:
-        """What would happen to this pod now.  Changes nothing (but where a partial search starts next)."""
+        """
+        What would happen to this pod now.  Changes nothing (but where a partial search starts next), and asks no
+        extender.
+        """
         profile = self.profiles[pod.scheduler_name]
-        asked = profile.percentage_of_nodes_to_score
-        percentage = 100 if asked is None else asked
-        settings = Settings(
-            self.seed, cycle, percentage, self.cache.node_order, self._start, self._metrics
-        )
+        settings = self._settings(profile, cycle)
         decision = decide(pod, self.cache.snapshot(), profile, self.filters[profile.scheduler_name], settings)
         if cycle:
             self._start = settings.start
         return decision
 
+    async def ask(self, intent: AskExtenders) -> ExtendersAnswered:
+        """Run the cycle for an ``AskExtenders`` intent; it ends with a decision whatever happens."""
+        pod = intent.queued.pod
+        profile = self.profiles[pod.scheduler_name]
+        settings = self._settings(profile, intent.cycle)
+        filters = self.filters[profile.scheduler_name]
+        try:
+            decision = await deciding(pod, self.cache.snapshot(), profile, filters, settings, self._extending)
+        except Exception as error:
+            log.error("scheduling cycle failed", pod=pod.key, error=repr(error), exc_info=True)
+            decision = Decision(pod, profile.scheduler_name, status=failed(error))
+        self._start = settings.start
+        return ExtendersAnswered(intent.queued, decision)
+
+    def _settings(self, profile: Profile, cycle: int) -> Settings:
+        asked = profile.percentage_of_nodes_to_score
+        percentage = 100 if asked is None else asked
+        return Settings(self.seed, cycle, percentage, self.cache.node_order, self._start, self._metrics)
+
     def binding_cycle(self, bind: Bind) -> BindingCycle:
         """The cycle to run for a ``Bind`` intent."""
         profile = self.profiles[bind.decision.profile_name]
-        return BindingCycle(bind, profile, self.waiting, self._writer, self.queue.done)
+        return BindingCycle(bind, profile, self.waiting, self._writer, self.queue.done, self._extending)
 
     # -- after a decision --
 
@@ -153,12 +185,25 @@ class Scheduler:
         if decision.node is None:
             if decision.victims and decision.preemption_node:
                 self._preempting.add(decision.pod.uid)
+                self._metrics.observe("preemption_victims", len(decision.victims))
             return self._failures.undecided(queued, decision)
         status = committing.commit(decision, profile, self.cache, self.waiting, self.clock)
         if not (status.is_success or status.is_wait):
             return self._failures.uncommitted(queued, decision, status)
         self.queue.unnominate(decision.pod)
         return [Bind(queued, decision)]
+
+    def _answered(self, event: ExtendersAnswered) -> list[Intent]:
+        """The cycle is over: act on its decision, then hear the news that came meanwhile."""
+        intents = self._act(event.queued, event.decision, self.profiles[event.decision.profile_name])
+        self._asking = False
+        held, self._held = self._held, []
+        for news in held:
+            try:
+                self._informed.handle(news)
+            except Exception as error:  # what one object upsets must not keep the others unheard
+                log.error("event refused", event=type(news).__name__, error=repr(error), exc_info=True)
+        return intents
 
     def _bound(self, event: Bound) -> list[Intent]:
         decision, pod = event.decision, event.decision.pod
@@ -231,9 +276,10 @@ class _NoFiltersYet:
         self.fits(state, pod, node)
 
 
-def _queue_profile(profile: Profile) -> QueueProfile:
+def _queue_profile(profile: Profile, has_extenders: bool) -> QueueProfile:
     pre_enqueue = tuple(p for p in profile.extension("pre_enqueue") if isinstance(p, PreEnqueuePlugin))
-    return QueueProfile(pre_enqueue, requeue_rules(profile.instances.values()))
+    rules = {**requeue_rules(profile.instances.values()), **(REQUEUE_RULES if has_extenders else {})}
+    return QueueProfile(pre_enqueue, rules)
 
 
 def _queue_key(profiles: Mapping[str, Profile]) -> Callable[[QueuedPod], object]:

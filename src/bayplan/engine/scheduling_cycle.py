@@ -1,7 +1,8 @@
 """
 One scheduling cycle: ``decide(pod, …) -> Decision``.  It changes nothing outside the cycle.
 
-So ``explain``, a what-if, the rebalancer's planner and a dry run are this same call with no commit after it.
+So ``explain``, a what-if, the rebalancer's planner and a dry run are this same call with no commit after it.  With
+extenders the cycle has to wait for their answers: ``deciding`` is the same cycle as a coroutine.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayplan.engine import filtering, scoring
+from bayplan.engine.extending import NOBODY, Extending, straight_through
 from bayplan.engine.filtering import Filters, Search
 from bayplan.engine.running import Calls
 from bayplan.errors import PluginError
@@ -56,11 +58,23 @@ class _Timing:
 
 
 def decide(pod: Pod, snapshot: Snapshot, profile: Profile, filters: Filters, settings: Settings) -> Decision:
-    """Find the best node for a pod, or say why there is none and what preemption would do."""
+    """Find the best node for a pod, or say why there is none and what preemption would do.  Asks no extender."""
+    return straight_through(deciding(pod, snapshot, profile, filters, settings, NOBODY))
+
+
+async def deciding(
+    pod: Pod,
+    snapshot: Snapshot,
+    profile: Profile,
+    filters: Filters,
+    settings: Settings,
+    extending: Extending,
+) -> Decision:
+    """As ``decide``, with extenders asked where they have a say; waits for them and for nothing else."""
     decision = Decision(pod, profile.scheduler_name)
     calls = Calls(pod, settings.metrics)
     try:
-        _decide(decision, calls, snapshot, filters, settings)
+        await _decide(decision, calls, snapshot, filters, settings, extending)
     except PluginError as error:
         decision.status = filtering.error_status(error)
     except (filtering.FilterError, scoring.ScoreError) as error:
@@ -69,8 +83,13 @@ def decide(pod: Pod, snapshot: Snapshot, profile: Profile, filters: Filters, set
     return decision
 
 
-def _decide(
-    decision: Decision, calls: Calls, snapshot: Snapshot, filters: Filters, settings: Settings
+async def _decide(
+    decision: Decision,
+    calls: Calls,
+    snapshot: Snapshot,
+    filters: Filters,
+    settings: Settings,
+    extending: Extending,
 ) -> None:
     nodes, pod, state, profile = snapshot.nodes, decision.pod, decision.state, filters.profile
     if not len(nodes):
@@ -84,38 +103,45 @@ def _decide(
         return
     diagnosis = decision.diagnosis = filtering.new_diagnosis(nodes, narrowed)
     if narrowed.status.is_success:
-        feasible = _search(calls, filters, decision, narrowed.rows, settings)
+        feasible = await _search(calls, filters, decision, narrowed.rows, settings, extending)
         timing.lap("Filter")
         if len(feasible):
             decision.feasible = feasible
-            _choose(decision, calls, profile, settings)
+            await _choose(decision, calls, profile, settings, extending)
             timing.lap("Score")
             return
     decision.status = Status(Code.UNSCHEDULABLE, narrowed.status.reasons)
-    _post_filter(decision, calls, profile, diagnosis)
+    await _post_filter(decision, calls, profile, diagnosis, extending)
     timing.lap("PostFilter")
 
 
-def _search(
-    calls: Calls, filters: Filters, decision: Decision, few: list[int] | None, settings: Settings
+async def _search(
+    calls: Calls,
+    filters: Filters,
+    decision: Decision,
+    few: list[int] | None,
+    settings: Settings,
+    extending: Extending,
 ) -> Rows:
-    """The feasible rows: the nominated node alone if it still fits, else what the filters leave."""
+    """The feasible rows: the nominated node alone if it still fits, else what filters and extenders leave."""
     pod, diagnosis = decision.pod, decision.diagnosis
     assert diagnosis is not None
     search = Search(calls, filters, decision.state, pod, diagnosis)
     if pod.nominated_node_name:
         row = search.nominated_node(pod.nominated_node_name)
-        if row is not None:
+        if row is not None and await extending.lets_in(pod, pod.nominated_node_name):
             return np.array([row], np.intp)
     feasible = search.run(few)
     if settings.percentage < 100 and settings.order is not None:
         total = len(few) if few is not None else len(diagnosis.nodes)
         enough = filtering.how_many(total, settings.percentage) if filters.profile.extension("score") else 1
         feasible, settings.start = filtering.stop_early(diagnosis, settings.order(), settings.start, enough)
-    return feasible
+    return await extending.filter(pod, diagnosis, feasible)
 
 
-def _choose(decision: Decision, calls: Calls, profile: Profile, settings: Settings) -> None:
+async def _choose(
+    decision: Decision, calls: Calls, profile: Profile, settings: Settings, extending: Extending
+) -> None:
     """Score the feasible nodes and pick one; a single one is taken unscored."""
     pod, feasible = decision.pod, decision.feasible
     assert decision.diagnosis is not None
@@ -125,12 +151,15 @@ def _choose(decision: Decision, calls: Calls, profile: Profile, settings: Settin
         return
     scoring.pre_score(calls, profile, decision.state, pod, nodes, feasible)
     decision.scores = scoring.score(calls, profile, decision.state, pod, nodes, feasible)
+    decision.scores += await extending.prioritize(pod, nodes, feasible)
     decision.totals = scoring.total(decision.scores, len(feasible))
     position, decision.ties = scoring.pick(decision.totals, settings.seed, settings.cycle)
     decision.node = nodes.names[int(feasible[position])]
 
 
-def _post_filter(decision: Decision, calls: Calls, profile: Profile, diagnosis: Diagnosis) -> None:
+async def _post_filter(
+    decision: Decision, calls: Calls, profile: Profile, diagnosis: Diagnosis, extending: Extending
+) -> None:
     """Ask PostFilter plugins in turn for help; the first success, final no or error ends it."""
     plugins = profile.extension("post_filter")
     if not plugins:
@@ -138,7 +167,7 @@ def _post_filter(decision: Decision, calls: Calls, profile: Profile, diagnosis: 
         decision.nomination = Nomination("")
     reasons: list[str] = []
     for plugin in plugins:
-        result = _asked_for_help(decision, calls, plugin, diagnosis)
+        result = await _asked_for_help(decision, calls, plugin, diagnosis, extending)
         status = result.status
         if status.is_success:
             decision.nomination, decision.victims = result.nomination, result.victims
@@ -154,12 +183,17 @@ def _post_filter(decision: Decision, calls: Calls, profile: Profile, diagnosis: 
     diagnosis.post_filter_message = ", ".join(reasons)
 
 
-def _asked_for_help(
-    decision: Decision, calls: Calls, plugin: PostFilterPlugin, diagnosis: Diagnosis
+async def _asked_for_help(
+    decision: Decision, calls: Calls, plugin: PostFilterPlugin, diagnosis: Diagnosis, extending: Extending
 ) -> PostFilterResult:
     """One plugin's answer; what it raises is an answer too, since the pod is unschedulable all the same."""
+    pod = decision.pod
     try:
-        answer = calls.run(plugin, "PostFilter", plugin.post_filter, decision.state, decision.pod, diagnosis)
+        answer = calls.run(plugin, "PostFilter", plugin.post_filter, decision.state, pod, diagnosis)
+        if isinstance(answer, PostFilterResult) and answer.candidates:
+            left = await extending.preempt(pod, diagnosis.nodes, answer.candidates)
+            if left != answer.candidates:
+                answer = calls.run(plugin, "PostFilter", plugin.choose, left)
         if isinstance(answer, PostFilterResult):
             return answer
         return PostFilterResult(status=calls.status(plugin, "PostFilter", answer))

@@ -27,6 +27,7 @@ from bayplan.objects.pod import Pod
 if TYPE_CHECKING:
     from bayplan.framework.diagnosis import Diagnosis
     from bayplan.framework.handle import Handle
+    from bayplan.framework.preemption import Candidate
 
 PASS = 0
 """The code of a node that passes a filter."""
@@ -216,6 +217,8 @@ class PostFilterResult:
     nomination: Nomination | None = None
     victims: tuple[Pod, ...] = ()
     status: Status = SUCCESS
+    candidates: tuple[Candidate, ...] = ()
+    """All that it chose from, if extenders may have a say in that; see ``PostFilterPlugin.choose``."""
 
     def __post_init__(self) -> None:
         if self.nomination is not None and not isinstance(self.nomination, Nomination):
@@ -231,6 +234,14 @@ class PostFilterResult:
 class PostFilterPlugin(Plugin):
     def post_filter(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> PostFilterResult | Verdict:
         """No node fits: can this plugin make room?  Success ends the search for help."""
+        raise NotImplementedError
+
+    def choose(self, candidates: tuple[Candidate, ...] | Status) -> PostFilterResult | Verdict:
+        """
+        Choose anew: this is what extenders left of the result's ``candidates``, or why they could not say.
+
+        Only a plugin whose result has candidates needs it.
+        """
         raise NotImplementedError
 
 

@@ -6,8 +6,10 @@ The ports at the engine's edges: what the live app and the simulator must offer.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from bayplan.objects.extender import Filtered, VictimIds, Victims
 from bayplan.objects.pod import Pod
 
 
@@ -32,6 +34,52 @@ class ClusterWriter(Protocol):
         With a ``resource_version`` only if the object is still that version; ``ConflictError`` if it is not.  Gives the
         version the object has then.
         """
+
+
+class Extender(Protocol):
+    """
+    A service outside that has a say in scheduling.
+
+    It is asked only what it is there for (``filters``, ``prioritizes``, ``preempts``, ``binds``) and only about pods
+    it is interested in.  Every call may raise ``ExtenderError``, whose text ends up in the pod's status.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def weight(self) -> int:
+        """How much its scores count."""
+
+    @property
+    def is_ignorable(self) -> bool:
+        """Do its failures count as no answer at all?  Otherwise they fail the pod."""
+
+    @property
+    def filters(self) -> bool: ...
+
+    @property
+    def prioritizes(self) -> bool: ...
+
+    @property
+    def preempts(self) -> bool: ...
+
+    @property
+    def binds(self) -> bool: ...
+
+    def is_interested(self, pod: Pod) -> bool: ...
+
+    async def filter(self, pod: Pod, node_names: Sequence[str]) -> Filtered:
+        """Which of these nodes may have the pod."""
+
+    async def prioritize(self, pod: Pod, node_names: Sequence[str]) -> Sequence[tuple[str, int]]:
+        """Scores, 0 to 10, by node name; a node that is named twice gets the sum."""
+
+    async def preempt(self, pod: Pod, victims: Mapping[str, Victims]) -> Mapping[str, VictimIds]:
+        """On which of these nodes pods may be evicted for this one, and which pods."""
+
+    async def bind(self, pod: Pod, node_name: str) -> None:
+        """Bind the pod in the scheduler's place."""
 
 
 class EventSink(Protocol):

@@ -237,6 +237,10 @@ class NodeView:
     unschedulable: bool
     taints_id: int
 
+    def __getattr__(self, name: str) -> Any:
+        """Only asked for what is not there."""
+        raise AttributeError(f"a node has no {name!r}; columns are {', '.join(COLUMNS)}")
+
     def __repr__(self) -> str:
         return f"NodeView({self.name!r})"
 

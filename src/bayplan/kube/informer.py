@@ -91,6 +91,7 @@ class Informer(Generic[T]):
         field_selector: str = "",
         silence_s: float = SILENCE_S,
         essential: bool = False,
+        keep: Callable[[T, msgspec.Raw], None] | None = None,
     ) -> None:
         self._client = client
         self.kind = kind
@@ -100,6 +101,8 @@ class Informer(Generic[T]):
         self._selector = {"fieldSelector": field_selector} if field_selector else {}
         self._silence_s = silence_s
         self._essential = essential
+        self._keep = keep
+        """Who wants the JSON too, before the callbacks are told."""
         self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(kind.struct)
         self._lists = msgspec.json.Decoder(_List)
         self._lines = msgspec.json.Decoder(_Line)
@@ -162,6 +165,8 @@ class Informer(Generic[T]):
                 value = self._decode(raw) or self._known.get(_named(raw).uid)
                 if value is not None:
                     listed[value.uid] = value
+                    if self._keep is not None:
+                        self._keep(value, raw)
             if not page.metadata.continue_:
                 break
             params["continue"] = page.metadata.continue_
@@ -221,6 +226,8 @@ class Informer(Generic[T]):
             if known is not None:
                 self._tell(self._deleted, value or known)
         elif line.type != "BOOKMARK" and value is not None and not self._is_old_news(value):
+            if self._keep is not None:
+                self._keep(value, line.object)
             self._learn(value)
 
     def _is_old_news(self, value: T) -> bool:

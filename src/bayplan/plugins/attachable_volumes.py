@@ -32,12 +32,23 @@ class AttachableVolumes:
     def of_new(self, pod: Pod, migrates: bool) -> Attached | Status:
         """The volumes of a pod to be placed, or why they cannot be told."""
         found: Attached = {}
-        failure = self._add(found, pod, migrates, is_new=True)
-        return found if failure is None else failure
+        for volume in pod.volumes:
+            known = self._of(pod, volume, migrates)
+            if isinstance(known, Status):
+                return known
+            if known is not None:
+                found[known] = known[0]
+        return found
 
-    def add_existing(self, found: Attached, pod: Pod) -> Status | None:
-        """Add the volumes of a pod on a node that has a CSINode.  A claim that is gone counts for nothing."""
-        return self._add(found, pod, migrates=True, is_new=False)
+    def of_existing(self, pod: Pod) -> Attached:
+        """
+        The volumes of a pod on a node that has a CSINode.
+
+        What cannot be told counts for nothing.  kube-scheduler fails here if a claim is not the pod's own, and so
+        would let one broken pod stop all others with volumes.
+        """
+        known = (self._of(pod, volume, migrates=True) for volume in pod.volumes)
+        return {each: each[0] for each in known if each is not None and not isinstance(each, Status)}
 
     def of_attachment(self, attachment: VolumeAttachment) -> Attached:
         """The volume that is attached, if it is one of a CSI driver."""
@@ -47,27 +58,15 @@ class AttachableVolumes:
             return {}
         return {(driver, volume.spec.csi.volume_handle): driver}
 
-    def _add(self, found: Attached, pod: Pod, migrates: bool, is_new: bool) -> Status | None:
-        for volume in pod.volumes:
-            known: tuple[str, str] | Status | None
-            if volume.has_claim:
-                known = self._of_claim(pod, volume, migrates, is_new)
-            else:
-                known = _inline(volume) if migrates else None
-            if isinstance(known, Status):
-                return known
-            if known is not None:
-                found[known] = known[0]
-        return None
-
-    def _of_claim(self, pod: Pod, volume: Volume, migrates: bool, is_new: bool) -> tuple[str, str] | Status | None:
+    def _of(self, pod: Pod, volume: Volume, migrates: bool) -> tuple[str, str] | Status | None:
+        if not volume.has_claim:
+            return _inline(volume) if migrates else None
         name = volume.claim_name(pod.name)
         if not name:
             return failed("PersistentVolumeClaim had no name")
         claim: PersistentVolumeClaim | None = self._objects.get("PersistentVolumeClaim", pod.namespace, name)
         if claim is None:
-            missing = f'looking up PVC {pod.namespace}/{name}: persistentvolumeclaim "{name}" not found'
-            return unresolvable(missing) if is_new else None
+            return unresolvable(f'looking up PVC {pod.namespace}/{name}: persistentvolumeclaim "{name}" not found')
         if volume.persistent_volume_claim is None and not claim.belongs_to(pod.uid):
             return failed(not_created_for(claim, pod))
         bound = self._volume(claim.spec.volume_name) if claim.spec.volume_name else None

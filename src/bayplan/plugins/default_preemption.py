@@ -42,6 +42,7 @@ from bayplan.objects.pod import Pod
 WAITING = Reason(Code.UNRESOLVABLE, "waiting for the preemption for this pod to be finished")
 NEVER = "preemption: not eligible due to preemptionPolicy=Never."
 TERMINATING = "preemption: not eligible due to a terminating pod on the nominated node."
+NO_CANDIDATE = "preemption: no candidate node for preemption"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 
 
@@ -87,9 +88,15 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
                 return failed(f"preemption: {', '.join(broken)}")
             text = _hopeless(len(diagnosis.nodes), failures)
             return PostFilterResult(Nomination(""), status=unschedulable(text))
-        chosen = best(candidates, handle.clock.now())
-        handle.metrics.observe("preemption_victims", len(chosen.victims))
-        return PostFilterResult(Nomination(chosen.node_name), chosen.victims)
+        return self.choose(tuple(candidates))
+
+    def choose(self, candidates: tuple[Candidate, ...] | Status) -> PostFilterResult | Verdict:
+        if isinstance(candidates, Status):
+            return failed(f"preemption: {candidates.message}")
+        if not candidates:
+            return unschedulable(NO_CANDIDATE)
+        chosen = best(candidates, handle_of(self).clock.now())
+        return PostFilterResult(Nomination(chosen.node_name), chosen.victims, candidates=candidates)
 
     def how_many(self, hopeful: int) -> int:
         """How many candidates are enough to choose from."""

@@ -16,12 +16,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from bayplan.framework import (
     SKIP,
+    SUCCESS,
     UNSIGNED,
     Change,
     Code,
@@ -37,7 +37,6 @@ from bayplan.framework import (
     Verdicts,
 )
 from bayplan.framework.handle import handle_of
-from bayplan.framework.status import as_status
 from bayplan.objects.csi_migration import plugin_of
 from bayplan.objects.pod import Pod
 from bayplan.objects.volume import CSINode, PersistentVolumeClaim, VolumeAttachment
@@ -84,38 +83,36 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         most = node.attachable_count + len(self._attachments.on(node.name))
         if csi_node is None or all(most + count <= csi_node.limits[driver] for driver, count in wanted.items()):
             return None
-        return self._exceeds(new, csi_node, node)
+        return TOO_MANY if self._exceeds(new, csi_node, node) else None
 
     # -- all nodes --
 
     def filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdicts:
         known = self._csi_nodes.known(nodes)
         elsewhere, new = self._volumes.of_new(pod, False), self._volumes.of_new(pod, True)
-        codes = np.zeros(len(nodes), np.uint16)
-        statuses: list[Status] = []
-        for rows, found in ((~known, elsewhere), (known, new)):
-            if isinstance(found, Status):
-                statuses.append(found)
-                codes[rows] = len(statuses)
-        if not isinstance(new, Status):
-            self._judge_near_limits(new, nodes, codes, statuses)
-        return Verdicts(codes, tuple(statuses))
+        codes = np.zeros(len(nodes), np.uint8)
+        if isinstance(elsewhere, Status):
+            codes[~known] = 1
+        if isinstance(new, Status):
+            codes[known] = 2
+        else:
+            codes[self._full(new, nodes)] = 3
+        unread = (each if isinstance(each, Status) else SUCCESS for each in (elsewhere, new))
+        return Verdicts(codes, (*unread, TOO_MANY))
 
-    def _judge_near_limits(self, new: Attached, nodes: NodeTable, codes: Any, statuses: list[Status]) -> None:
-        """Count volume by volume only where all of them together could be too many."""
+    def _full(self, new: Attached, nodes: NodeTable) -> list[int]:
+        """The rows with a limit that would be exceeded.  Volumes are counted one by one only near a limit."""
         most = nodes.attachable_count + self._attachments.counts(nodes)
         near = np.zeros(len(nodes), np.bool_)
         for driver, count in Counter(new.values()).items():
             near |= most > self._csi_nodes.limits(nodes, driver) - count
+        full = []
         for row in np.flatnonzero(near).tolist():
             node = nodes.node(row)
             csi_node = self._csi_nodes.get(node.name)
-            verdict = None if csi_node is None else self._exceeds(new, csi_node, node)
-            if verdict is not None:
-                status = as_status(verdict)
-                if status not in statuses:
-                    statuses.append(status)
-                codes[row] = statuses.index(status) + 1
+            if csi_node is not None and self._exceeds(new, csi_node, node):
+                full.append(row)
+        return full
 
     # -- counting --
 
@@ -131,23 +128,19 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     def _attachments(self) -> Attachments:
         return Attachments(handle_of(self).objects)
 
-    def _exceeds(self, new: Attached, csi_node: CSINode, node: NodeView) -> Verdict:
+    def _exceeds(self, new: Attached, csi_node: CSINode, node: NodeView) -> bool:
         """Would the pod's volumes go beyond a limit of this node?"""
         attached: Attached = {}
         for other in node.pods:
             if other.attachable_count:
-                failure = self._volumes.add_existing(attached, other)
-                if failure is not None:
-                    return failure
+                attached.update(self._volumes.of_existing(other))
         in_pods = set(attached)
         for attachment in self._attachments.on(node.name):
             attached.update(self._volumes.of_attachment(attachment))
         there = Counter(attached.values())
         coming = Counter(driver for volume, driver in new.items() if volume not in in_pods)
         limits = csi_node.limits
-        if any(driver in limits and there[driver] + count > limits[driver] for driver, count in coming.items()):
-            return TOO_MANY
-        return None
+        return any(driver in limits and there[driver] + count > limits[driver] for driver, count in coming.items())
 
 
 def _wanted(new: Attached, csi_node: CSINode | None) -> dict[str, int]:

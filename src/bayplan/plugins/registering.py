@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from bayplan.framework.config_model import SchedulerConfig
+from bayplan.framework.config_model import PluginConfig, ProfileConfig, SchedulerConfig
 from bayplan.framework.handle import Handle
 from bayplan.framework.profile import Profile, build_profiles
 from bayplan.framework.registry import Registry
 from bayplan.plugins import IN_TREE
 from bayplan.plugins.defaults import DEFAULT_PLUGINS
+from bayplan.plugins.node_resources_fit import NodeResourcesFit
 
 MakeProfiles = Callable[[Callable[[str], Handle]], Mapping[str, Profile]]
 """Given a handle for each scheduler name, the profiles by that name."""
@@ -36,11 +37,43 @@ def make_profiles(
 ) -> MakeProfiles:
     """What the engine calls to get its profiles; ``warn`` hears of settings that have no effect."""
     names = tuple(extra)
+    settled = leaving_to_extenders(config)
 
     def made(handle_for: Callable[[str], Handle]) -> Mapping[str, Profile]:
-        profiles, warnings = build_profiles(config, known, DEFAULT_PLUGINS, handle_for, names)
+        profiles, warnings = build_profiles(settled, known, DEFAULT_PLUGINS, handle_for, names)
         for warning in warnings:
             warn(warning)
         return profiles
 
     return made
+
+
+def leaving_to_extenders(config: SchedulerConfig) -> SchedulerConfig:
+    """
+    The configuration in which NodeResourcesFit leaves alone what an extender manages and wants ignored.
+
+    As in kube-scheduler the names replace what a profile's own ``ignoredResources`` says.
+    """
+    names = [
+        resource.name
+        for extender in config.extenders
+        for resource in extender.managed_resources
+        if resource.ignored_by_scheduler
+    ]
+    if not names:
+        return config
+    return config.model_copy(update={"profiles": tuple(_ignoring(profile, names) for profile in config.profiles)})
+
+
+def _ignoring(profile: ProfileConfig, names: list[str]) -> ProfileConfig:
+    written = list(profile.plugin_config)
+    for index, plugin in enumerate(written):
+        if plugin.name == NodeResourcesFit.name:
+            # Args that are no mapping are left as they are, for whoever reads them to complain.
+            if plugin.args is None or isinstance(plugin.args, dict):
+                args = {**(plugin.args or {}), "ignoredResources": names}
+                written[index] = plugin.model_copy(update={"args": args})
+            break
+    else:
+        written.append(PluginConfig(name=NodeResourcesFit.name, args={"ignoredResources": names}))
+    return profile.model_copy(update={"plugin_config": tuple(written)})

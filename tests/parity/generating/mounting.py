@@ -64,7 +64,8 @@ def _own_claim(rng: Random, pod: Object, volume: Object) -> Object:
     name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
     owner = {"apiVersion": "v1", "kind": "Pod", "name": name, "uid": "", "controller": True}
     metadata = {"name": f"{name}-{volume['name']}", "namespace": namespace}
-    if not chance(rng, 0.08):
+    # With a claim that is not its own a bound pod would let kube-scheduler fail for every pod with volumes.
+    if name.startswith("bound") or not chance(rng, 0.08):
         metadata["ownerReferences"] = [owner]
     return {
         "apiVersion": "v1",

@@ -166,7 +166,7 @@ def _make_labels(rng: Random) -> dict[str, str]:
     if chance(rng, 0.15):
         labels[rng.choice([REGION, OLD_REGION])] = rng.choice(["north", "south"])
     if chance(rng, 0.03):
-        labels[ZONE] = "z1__"
+        labels[ZONE] = "z1____z2"
     return labels
 
 
@@ -210,10 +210,19 @@ def _make_affinity(rng: Random, world: World) -> list[Object] | None:
 
 def _make_free_volume(rng: Random, world: World, storage: Storage, class_name: str) -> Object:
     made = _make_volume(rng, world, storage, class_name)
+    _keep_in_place(made)
     made["status"] = {"phase": rng.choices(["Available", "Released", "Failed", "Pending"], [12, 1, 1, 1])[0]}
     if chance(rng, 0.06):
         _delete(made, storage)
     return made
+
+
+def _keep_in_place(volume: Object) -> None:
+    """Not one of a plugin that CSI drivers took over: once such a volume is chosen it may turn out to be elsewhere,
+    which shows only when the pod is on its way."""
+    for source in ("awsElasticBlockStore", "gcePersistentDisk", "azureDisk", "cinder", "portworxVolume"):
+        if volume["spec"].pop(source, None):
+            volume["spec"]["hostPath"] = {"path": "/data"}
 
 
 def _delete(made: Object, storage: Storage) -> None:
@@ -267,6 +276,7 @@ def _set_aside(rng: Random, world: World, storage: Storage, made: Object) -> Non
     _leave_waiting(rng, world, storage, made)
     volume = _make_volume(rng, world, storage, made["spec"]["storageClassName"])
     name, namespace = made["metadata"]["name"], made["metadata"]["namespace"]
+    _keep_in_place(volume)
     volume["spec"]["claimRef"] = {"namespace": namespace, "name": name}
     if chance(rng, 0.15):
         volume["spec"]["claimRef"]["uid"] = "00000000-0000-0000-0000-000000000000"

@@ -1,0 +1,86 @@
+"""What fake kubelets write into the status of nodes and pods.  Used by ``kubelets``."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from bayplan.objects.pod import Pod
+
+SIZE = {"cpu": "8", "memory": "32Gi", "ephemeral-storage": "100Gi", "pods": "110"}
+
+
+def now(form: str = "%Y-%m-%dT%H:%M:%SZ") -> str:
+    return datetime.now(UTC).strftime(form)
+
+
+def node_status(known: dict[str, Any]) -> dict[str, Any]:
+    size = {**SIZE, **known}
+    moment = now()
+    healthy = {"lastHeartbeatTime": moment, "lastTransitionTime": moment}
+    conditions = [
+        {"type": kind, "status": "False", "reason": f"KubeletHasNo{kind}", "message": "all is well", **healthy}
+        for kind in ("MemoryPressure", "DiskPressure", "PIDPressure")
+    ]
+    conditions.append(
+        {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "this node is not real", **healthy}
+    )
+    info = {"kubeletVersion": "fake", "operatingSystem": "linux", "architecture": "amd64", "osImage": "none"}
+    return {"status": {"capacity": size, "allocatable": size, "conditions": conditions, "nodeInfo": info}}
+
+
+def running(pod: Pod) -> dict[str, Any]:
+    moment = now()
+    address = _address(pod)
+    status = {
+        "phase": "Running",
+        "startTime": moment,
+        "podIP": address,
+        "podIPs": [{"ip": address}],
+        "conditions": [
+            {"type": kind, "status": "True", "lastTransitionTime": moment}
+            for kind in ("PodReadyToStartContainers", "Initialized", "ContainersReady", "Ready")
+        ],
+        "containerStatuses": _containers(pod, {"running": {"startedAt": moment}}, ready=True),
+    }
+    return {"metadata": {"uid": pod.uid}, "status": status}
+
+
+def succeeded(pod: Pod) -> dict[str, Any]:
+    moment = now()
+    ended = {
+        "exitCode": 0,
+        "reason": "Completed",
+        "startedAt": pod.status.start_time or moment,
+        "finishedAt": moment,
+    }
+    status = {
+        "phase": "Succeeded",
+        "conditions": [
+            {"type": kind, "status": "False", "reason": "PodCompleted", "lastTransitionTime": moment}
+            for kind in ("ContainersReady", "Ready")
+        ],
+        "containerStatuses": _containers(pod, {"terminated": ended}, ready=False),
+    }
+    return {"metadata": {"uid": pod.uid}, "status": status}
+
+
+def _containers(pod: Pod, state: dict[str, Any], *, ready: bool) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": container.name,
+            "image": container.image,
+            "imageID": "",
+            "ready": ready,
+            "started": ready,
+            "restartCount": 0,
+            "state": state,
+        }
+        for container in pod.containers
+    ]
+
+
+def _address(pod: Pod) -> str:
+    """Looks like an address, and is the same for the same pod."""
+    number = int(pod.uid.replace("-", "")[:6] or "0", 16)
+    return f"10.{128 + (number >> 16) % 64}.{(number >> 8) % 256}.{1 + number % 254}"

@@ -1,0 +1,126 @@
+"""
+What a scheduler sees of a live cluster, as documents that ``simulate -f`` and ``explain`` take.  Reads only.
+
+``bayplan snapshot`` writes the documents to a file; ``bayplan explain`` without files hands them to the simulator.
+What becomes of each object is in ``trimming``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from bayplan.app.following import ALWAYS_READ, ESSENTIAL, LIVE_PODS
+from bayplan.app.trimming import Trimming
+from bayplan.errors import ForbiddenError, GoneError, NotFoundError
+from bayplan.kube.auth import Credentials
+from bayplan.kube.client import Client, path_of
+from bayplan.objects.kinds import Kind, all_kinds
+from bayplan.plugins.registering import registry
+
+PAGE = 500
+# Not read by the scheduler itself, but by what makes pods of templates.
+CLASSES = ("PriorityClass", "RuntimeClass")
+
+Warn = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveCluster:
+    """What was read, and the namespace that the kubeconfig's context names."""
+
+    documents: list[dict[str, Any]]
+    namespace: str
+
+
+class _ListMeta(msgspec.Struct):
+    continue_: str = msgspec.field(default="", name="continue")
+
+
+class _List(msgspec.Struct):
+    metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
+    items: list[dict[str, Any]] | None = None
+
+
+def look(
+    kubeconfig: str | None = None,
+    context: str | None = None,
+    *,
+    plugins: Sequence[str] = (),
+    keep: Iterable[str] = (),
+    warn: Warn = lambda warning: None,
+) -> LiveCluster:
+    """
+    Read a cluster.
+
+    Args:
+        plugins: ``module:Class`` of plugins whose kinds are read too.
+        keep: annotations to keep beside those that scheduling reads.
+        warn: hears of kinds that may not be read and of objects that cannot be used.
+    """
+    wanted = kinds_read(plugins)
+    credentials = Credentials(kubeconfig, context)
+    documents = asyncio.run(_gather(credentials, wanted, Trimming(keep, warn), warn))
+    return LiveCluster(documents, credentials.namespace)
+
+
+def kinds_read(plugins: Sequence[str] = ()) -> list[Kind]:
+    """The kinds that any known plugin reads, and those that stand behind pods."""
+    known, _ = registry(plugins)
+    wanted = {*ALWAYS_READ, *CLASSES}
+    for entry in known:
+        wanted.update(entry.cls.reads)
+    return [kind for kind in all_kinds() if kind.name in wanted]
+
+
+def as_list(documents: list[dict[str, Any]]) -> dict[str, Any]:
+    """The documents as one object, as ``kubectl get -o yaml`` shows them."""
+    return {"apiVersion": "v1", "kind": "List", "items": documents}
+
+
+async def _gather(
+    credentials: Credentials, wanted: Sequence[Kind], trimming: Trimming, warn: Warn
+) -> list[dict[str, Any]]:
+    client = Client(credentials)
+    try:
+        found = await asyncio.gather(*(_readable(client, kind, warn) for kind in wanted))
+    finally:
+        await client.close()
+    documents = [trimming.document(kind, raw) for kind, raws in zip(wanted, found, strict=True) for raw in raws]
+    return trimming.consistent([document for document in documents if document is not None])
+
+
+async def _readable(client: Client, kind: Kind, warn: Warn) -> list[dict[str, Any]]:
+    """All objects of a kind; without permission none, where scheduling can do without."""
+    try:
+        return await _list(client, kind)
+    except NotFoundError:
+        return []
+    except ForbiddenError as error:
+        if kind.name in ESSENTIAL:
+            raise
+        warn(f"{kind.plural} are left out: {error.message}")
+        return []
+
+
+async def _list(client: Client, kind: Kind) -> list[dict[str, Any]]:
+    selector = {"fieldSelector": LIVE_PODS} if kind.name == "Pod" else {}
+    try:
+        return await _pages(client, path_of(kind), {**selector, "limit": str(PAGE)})
+    except GoneError:
+        # The pages took longer than the server remembers; all at once then.
+        return await _pages(client, path_of(kind), selector)
+
+
+async def _pages(client: Client, path: str, params: dict[str, str]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    while True:
+        page = msgspec.json.decode(await client.get_raw(path, params), type=_List)
+        found += page.items or ()
+        if not page.metadata.continue_:
+            return found
+        params = {**params, "continue": page.metadata.continue_}

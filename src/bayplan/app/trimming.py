@@ -1,0 +1,93 @@
+"""
+Objects of a live cluster, cut down to what scheduling reads: no environment, no commands, no secrets, and only the
+annotations that matter.  Used by ``app.snapshotting``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from bayplan.errors import InputError
+from bayplan.objects import volume
+from bayplan.objects.kinds import Kind, convert, describe
+from bayplan.objects.pod_defaulting import SYSTEM_PRIORITY_CLASSES
+from bayplan.objects.validating import check_object
+from bayplan.simulator.workloads import REVISION
+
+READ_ANNOTATIONS = frozenset(
+    (
+        volume.BIND_COMPLETED,
+        volume.BOUND_BY_CONTROLLER,
+        volume.SELECTED_NODE,
+        volume.BETA_STORAGE_CLASS,
+        volume.MIGRATED_PLUGINS,
+        *volume.IS_DEFAULT_CLASS,
+        REVISION,
+    )
+)
+# Their content is nobody's business; that they are there is enough.
+_OPAQUE = ("configMap", "secret", "emptyDir", "hostPath", "local")
+# Of no use outside the cluster.
+_BOOKKEEPING = ("resourceVersion", "generation", "finalizers")
+
+
+class Trimming:
+    """Makes documents of raw objects."""
+
+    def __init__(self, keep: Iterable[str] = (), warn: Callable[[str], None] = lambda warning: None) -> None:
+        self._keep = READ_ANNOTATIONS | frozenset(keep)
+        self._warn = warn
+
+    def document(self, kind: Kind, raw: dict[str, Any]) -> dict[str, Any] | None:
+        """One object, or ``None`` if it cannot be used: one odd object must not spoil all others."""
+        if kind.name == "PriorityClass" and raw["metadata"]["name"] in SYSTEM_PRIORITY_CLASSES:
+            return None
+        try:
+            thing = convert(raw, kind.struct)
+            mistakes = list(check_object(thing))
+        except InputError as error:
+            mistakes = [error]
+        if mistakes:
+            self._warn(f"left out: {mistakes[0].located('', 0, describe({**raw, 'kind': kind.name}))}")
+            return None
+        # The structs hold what scheduling reads, so writing them out again drops all the rest.
+        trimmed: dict[str, Any] = self._trim(msgspec.to_builtins(thing))
+        for field in _BOOKKEEPING:
+            trimmed["metadata"].pop(field, None)
+        if kind.name == "StorageClass":
+            trimmed.pop("parameters", None)
+        if kind.name == "PodDisruptionBudget":
+            # A status that says nothing would look like a manifest, and be worked out anew.
+            trimmed.setdefault("status", {}).setdefault("disruptionsAllowed", 0)
+        return {"apiVersion": kind.api_version, "kind": kind.name, **trimmed}
+
+    def consistent(self, documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Templates that name a priority class which is gone lose the name: it could not be looked up."""
+        known = {each["metadata"]["name"] for each in documents if each["kind"] == "PriorityClass"}
+        known.update(SYSTEM_PRIORITY_CLASSES)
+        for spec in _template_specs(documents):
+            if spec.get("priorityClassName", "") not in known:
+                spec.pop("priorityClassName", None)
+        return documents
+
+    def _trim(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: kept for key, each in value.items() if (kept := self._entry(key, each)) is not None}
+        return [self._trim(each) for each in value] if isinstance(value, list | tuple) else value
+
+    def _entry(self, key: str, value: Any) -> Any:
+        if key == "annotations" and isinstance(value, dict):
+            return {name: text for name, text in value.items() if name in self._keep} or None
+        if key in _OPAQUE and isinstance(value, dict):
+            return {}
+        return self._trim(value)
+
+
+def _template_specs(documents: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for document in documents:
+        template = document.get("spec", {}).get("template")
+        if isinstance(template, dict) and isinstance(template.get("spec"), dict):
+            yield template["spec"]

@@ -1,0 +1,60 @@
+"""``bayplan snapshot``: what the scheduler sees of a live cluster, in one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bayplan.cli import options
+from bayplan.cli.output import Shape, rendered, warn
+from bayplan.errors import InputError
+
+ON_STDOUT = {"-": Shape.YAML, "yaml": Shape.YAML, "json": Shape.JSON}
+
+
+def snapshot(
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The file to write, JSON if its name ends in .json; yaml or json: that, on standard output.",
+        ),
+    ] = "yaml",
+    kubeconfig: options.Kubeconfig = None,
+    context: options.Context = None,
+    plugin: options.PluginSpecs = None,
+    annotation: Annotated[
+        list[str] | None,
+        typer.Option("--annotation", metavar="NAME", help="Keep this annotation, too; may be given more than once."),
+    ] = None,
+    verbose: options.Verbose = False,
+) -> int:
+    """
+    Write what the scheduler sees of a live cluster as one List that simulate -f and explain -f take.
+
+    Secrets, environments, commands and annotations that scheduling does not read are left out.  Nothing is changed in
+    the cluster.
+    """
+    from bayplan.app import snapshotting
+
+    live = snapshotting.look(kubeconfig, context, plugins=plugin or (), keep=annotation or (), warn=warn)
+    document = snapshotting.as_list(live.documents)
+    if output in ON_STDOUT:
+        print(rendered(document, ON_STDOUT[output]), end="")
+    else:
+        _write(document, Path(output))
+    return 0
+
+
+def _write(document: dict[str, Any], path: Path) -> None:
+    shape = Shape.JSON if path.suffix == ".json" else Shape.YAML
+    try:
+        # For its owner only: names and labels of a cluster are not for everybody.
+        path.touch(mode=0o600)
+        path.write_text(rendered(document, shape), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", source=str(path), fix="give another file") from None

@@ -1,0 +1,56 @@
+"""Virtual time: waiting takes none, timers fire in order, and a loop that can never go on says so."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from bayplan.clock import VirtualClock
+from bayplan.errors import StateError
+from bayplan.simulator import clock_loop
+
+START = 1_750_000_000.0
+
+
+def test_a_long_sleep_moves_the_clock_and_takes_no_time() -> None:
+    clock = VirtualClock(START)
+    began = time.monotonic()
+    clock_loop.run(asyncio.sleep(7 * 24 * 3600), clock)
+    assert clock.now() == START + 7 * 24 * 3600
+    assert time.monotonic() - began < 5
+
+
+def test_a_timeout_fires_at_its_exact_moment() -> None:
+    clock = VirtualClock(START)
+
+    async def waits_in_vain() -> float:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asyncio.Event().wait(), 600)
+        return clock.now()
+
+    assert clock_loop.run(waits_in_vain(), clock) == START + 600
+
+
+def test_timers_fire_in_order_whatever_the_order_they_were_set_in() -> None:
+    clock = VirtualClock(START)
+    seen: list[tuple[str, float]] = []
+
+    async def after(name: str, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        seen.append((name, clock.now() - START))
+
+    async def all_of_them() -> None:
+        await asyncio.gather(after("late", 30), after("early", 0.25), after("between", 1))
+
+    clock_loop.run(all_of_them(), clock)
+    assert seen == [("early", 0.25), ("between", 1.0), ("late", 30.0)]
+
+
+def test_waiting_for_what_nobody_will_do_is_an_error_not_a_hang() -> None:
+    async def for_ever() -> None:
+        await asyncio.Event().wait()
+
+    with pytest.raises(StateError, match="nothing can ever happen"):
+        clock_loop.run(for_ever(), VirtualClock(START))
