@@ -2,11 +2,12 @@
 Extenders in the scheduling and binding cycles: who is asked what, in which order, and what the answers do.
 
 The extenders are scripted; the wire is tested in ``tests/kube/test_extender.py``, and all of it beside the real
-kube-scheduler in ``tests/app/test_extenders_live.py``.
+kube-scheduler in ``tests/app/test_extenders.py``.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,13 +18,13 @@ from bayplan.engine.events import NodeDeleted, PodDeleted
 from bayplan.engine.extending import straight_through
 from bayplan.engine.intents import AskExtenders, Bind, Intent
 from bayplan.errors import ExtenderError
-from bayplan.framework import unresolvable, unschedulable
+from bayplan.framework import PreFilterResult, unresolvable, unschedulable
 from bayplan.objects.extender import Filtered, VictimIds, Victims
 from bayplan.objects.pod import Pod
 from bayplan.plugins.default_preemption import DefaultPreemption
 from bayplan.plugins.node_resources_fit import NodeResourcesFit
 from bayplan.testing import NodeBuilder, PodBuilder, node, pod
-from tests.engine.support import SaysFilter, SaysScore, World, evict_of, named, note_of, patch_of
+from tests.engine.support import SaysFilter, SaysPreFilter, SaysScore, World, evict_of, named, note_of, patch_of
 
 DOWN = ExtenderError("failed filter with extender at URL http://x/filter, code 500")
 NODES = (node("n1"), node("n2"), node("n3"))
@@ -162,9 +163,6 @@ def test_an_extender_may_overrule_the_reason_of_a_plugin() -> None:
 
 
 def test_a_node_left_without_a_word_counts_with_those_that_pre_filter_left_out() -> None:
-    from bayplan.framework import PreFilterResult
-    from tests.engine.support import SaysPreFilter
-
     narrow = named(SaysPreFilter, "Few", answer=PreFilterResult(frozenset({"n1", "n2"})))
     world = world_of(Scripted(filter=[]), plugins=(narrow,))
     world.add(pod("a"))
@@ -311,8 +309,6 @@ def test_a_cycle_that_breaks_still_ends() -> None:
 
 
 def test_work_that_waits_cannot_be_run_straight_through() -> None:
-    import asyncio
-
     with pytest.raises(RuntimeError, match="must not wait"):
         straight_through(asyncio.sleep(0))
 

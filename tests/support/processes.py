@@ -106,6 +106,12 @@ class Server:
                 raise TimeoutError(f"{self.log.stem} was not ready after {timeout_s:.0f} s, see {self.log}")
             time.sleep(0.02)
 
+    def ended(self, timeout_s: float = 10.0) -> int:
+        """Wait for its end; the exit code, or minus the number of the signal that ended it."""
+        code = self._process.wait(timeout=timeout_s)
+        self._tell("-", self._process.pid)
+        return code
+
     def stop(self, grace_s: float = 5.0) -> None:
         """Ask it to end, and insist after the grace period. Safe to call twice."""
         if self._process.returncode is not None:

@@ -134,7 +134,7 @@ class Filters:
         for plugin in self.running(state):
             status = calls.verdict(plugin, "Filter", plugin.filter_node, state, pod, node)
             if not status.is_success:
-                return status if status.is_rejected else _broken(status)
+                return status if status.is_rejected else _broken(status.by(plugin.name))
         return SUCCESS
 
     def add_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
@@ -234,7 +234,7 @@ class Search:
             )
             if not status.is_success:
                 if not status.is_rejected:
-                    raise FilterError(_broken(status))
+                    raise FilterError(_broken(status.by(plugin.name)))
                 self._first_no[row] = self._number(status)
 
     def _checked(self, plugin: FilterPlugin, answer: object) -> tuple[Codes, tuple[Status | Reason, ...] | None]:

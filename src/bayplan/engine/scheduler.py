@@ -202,7 +202,7 @@ class Scheduler:
             try:
                 self._informed.handle(news)
             except Exception as error:  # what one object upsets must not keep the others unheard
-                log.error("event refused", event=type(news).__name__, error=repr(error), exc_info=True)
+                log.error("event refused", news=type(news).__name__, error=repr(error), exc_info=True)
         return intents
 
     def _bound(self, event: Bound) -> list[Intent]:

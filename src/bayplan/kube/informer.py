@@ -36,7 +36,10 @@ T = TypeVar("T", bound=ApiObject)
 
 PAGE = 500
 FIRST_BACKOFF_S = 0.2
-MAX_BACKOFF_S = 10.0
+# Not longer: when the API server is back, pods wait for us.
+MAX_BACKOFF_S = 3.0
+# A kind that is refused stays so until somebody changes a role.
+REFUSED_BACKOFF_S = 15.0
 SILENCE_S = 150.0
 # The server ends a watch after this long; spread, so that not all of them end at once.
 WATCH_S = (300, 600)
@@ -138,7 +141,7 @@ class Informer(Generic[T]):
                 self._version = ""
             except (ForbiddenError, NotFoundError) as error:
                 self._refuse(error)
-                self._backoff = MAX_BACKOFF_S
+                wait = REFUSED_BACKOFF_S
             except TooManyRequestsError as error:
                 wait = error.retry_after_s or 0.0
             except (ApiError, TransportError) as error:

@@ -50,7 +50,7 @@ class SimulatedCluster:
         self.records: dict[str, Record] = {}
         """By uid, in the order the pods appeared."""
         self.revision = 0
-        """Moves when a pod appears, goes, is bound or nominated."""
+        """Moves when a pod appears, goes or is bound: when something has changed for the others."""
         self._clock = clock
         self._started_at = clock.now()
         self._workloads = workloads
@@ -64,7 +64,8 @@ class SimulatedCluster:
         """A pod appears."""
         record = Record(pod)
         self.records[pod.uid] = self._pods[pod.key] = record
-        self._tell(PodAdded(pod))
+        self.revision += 1
+        self.events.append(PodAdded(pod))
         self._follow_up(self._budgets.added(pod))
 
     def pod(self, key: str) -> Pod | None:
@@ -121,6 +122,7 @@ class SimulatedCluster:
         if current.node_name:
             raise ConflictError(409, f"pod {pod.key} is already assigned to node {current.node_name}")
         status = replace(current.status, phase="Running", start_time=self._time(), nominated_node_name="")
+        self.revision += 1
         record.bound_at = self.elapsed_s
         record.message = ""
         self._change(record, current.evolve(spec=replace(current.spec, node_name=node_name), status=status))
@@ -160,17 +162,14 @@ class SimulatedCluster:
 
     def _change(self, record: Record, pod: Pod) -> None:
         before, record.pod = record.pod, pod
-        self._tell(PodChanged(before, pod))
+        self.events.append(PodChanged(before, pod))
 
     def _remove(self, record: Record) -> None:
         del self._pods[record.pod.key]
         record.is_gone = True
-        self._tell(PodDeleted(record.pod))
-        self._follow_up(self._budgets.gone(record.pod))
-
-    def _tell(self, event: Event) -> None:
         self.revision += 1
-        self.events.append(event)
+        self.events.append(PodDeleted(record.pod))
+        self._follow_up(self._budgets.gone(record.pod))
 
     def _follow_up(self, budgets: Iterable[tuple[ApiObject, ApiObject]]) -> None:
         for old, new in budgets:

@@ -8,6 +8,7 @@ waits for others does not hold them up.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 from bayplan.engine.events import BindFailed, Bound, PreemptionDone, Tick
@@ -15,6 +16,12 @@ from bayplan.engine.intents import Bind, Evict, Intent, PatchStatus
 from bayplan.engine.queue import BACKOFF
 from bayplan.objects.pod import Pod
 from bayplan.simulator.assembling import World
+
+MAX_TRIES = 3
+"""How often a pod is tried while nothing changes, before trying again counts as pointless."""
+
+MAX_TRIES_AT_ONCE = 100
+"""How often it may be tried in one moment: a pod that its own failure brings back must not stop time."""
 
 
 class Driver:
@@ -29,10 +36,11 @@ class Driver:
         self._clock = world.clock
         self._until = until
         self._progress = progress
-        self._binding: dict[asyncio.Task[Bound | BindFailed], None] = {}
-        """Binding cycles under way, the oldest first: a set of tasks would have another order in every run."""
+        self._binding: dict[asyncio.Task[Bound | BindFailed], str] = {}
+        """Binding cycles under way and their pods' uids, the oldest first, so that every run has the same order."""
+        self._tries: Counter[str] = Counter()
+        """By uid, since something changed last."""
         self._seen_revision = -1
-        self._retries_end_at: float | None = None
 
     async def run(self) -> None:
         """To the end."""
@@ -57,6 +65,7 @@ class Driver:
                 case PatchStatus():
                     self._cluster.records[intent.pod.uid].attempts += 1
                     self._cluster.failed(intent)
+                    await self._count_try(intent.pod.uid)
                 case Evict():
                     self._evict(intent)
                 case _:
@@ -64,13 +73,23 @@ class Driver:
 
     async def _bind(self, bind: Bind) -> None:
         """Start the binding cycle.  Most are through with their first step, and then so are we."""
-        self._cluster.records[bind.decision.pod.uid].attempts = bind.queued.attempts
+        uid = bind.decision.pod.uid
+        self._cluster.records[uid].attempts = bind.queued.attempts
         task = asyncio.ensure_future(self._scheduler.binding_cycle(bind).run())
         await asyncio.sleep(0)
         if task.done():
             self._ended(task)
         else:
-            self._binding[task] = None
+            self._binding[task] = uid
+        await self._count_try(uid)
+
+    async def _count_try(self, uid: str) -> None:
+        if self._cluster.revision != self._seen_revision:
+            self._seen_revision = self._cluster.revision
+            self._tries.clear()
+        self._tries[uid] += 1
+        if self._tries[uid] % MAX_TRIES_AT_ONCE == 0:
+            await asyncio.sleep(1)
 
     def _take_ended(self) -> bool:
         """Take in binding cycles that ended meanwhile; whether there were any."""
@@ -108,7 +127,7 @@ class Driver:
             if self._clock.now() >= self._until:
                 return False
             moment = self._until if moment is None else min(moment, self._until)
-        elif not self._binding and not self._is_worth_waiting():
+        elif not self._is_worth_waiting():
             return False
         seconds = None if moment is None else max(0.0, moment - self._clock.now())
         if self._binding:
@@ -120,16 +139,15 @@ class Driver:
 
     def _is_worth_waiting(self) -> bool:
         """
-        Whether a retry could change something.  Pods that wait for an event wait in vain, since nothing happens any
-        more; pods that failed with an error are given one more try each after the last change.
+        Whether time could change something.  Pods that wait for an event wait in vain, since nothing happens any more.
+        What is being done before a bind will be done; pods that failed with an error, and pods held by Permit, are
+        given a few tries while nothing changes.
         """
-        queue, cluster = self._scheduler.queue, self._cluster
-        if cluster.revision != self._seen_revision:
-            self._seen_revision = cluster.revision
-            self._retries_end_at = None
-        if self._retries_end_at is None:
-            backing_off = [queued.backoff_expires_at or 0.0 for place, queued in queue.entries() if place == BACKOFF]
-            if not backing_off:
-                return False
-            self._retries_end_at = max(backing_off) + 1.0
-        return self._clock.now() <= self._retries_end_at and bool(queue.pending()[BACKOFF])
+        waiting = [queued.pod.uid for place, queued in self._scheduler.queue.entries() if place == BACKOFF]
+        for uid in self._binding.values():
+            if self._scheduler.waiting.get(uid) is None:
+                return True
+            waiting.append(uid)
+        if self._cluster.revision != self._seen_revision:
+            return bool(waiting)
+        return any(self._tries[uid] < MAX_TRIES for uid in waiting)

@@ -163,6 +163,10 @@ class PodBuilder(Builder[Pod]):
         volume = {"name": name, "persistentVolumeClaim": {"claimName": name}}
         return self._append("spec", "volumes", value=volume)
 
+    def volume(self, name: str, **source: Manifest) -> Self:
+        """A volume of any kind, as manifests write it: ``volume("disk", cinder={"volumeID": "v"})``."""
+        return self._append("spec", "volumes", value={"name": name} | source)
+
     def resource_claim(self, name: str) -> Self:
         """A ResourceClaim it uses devices of."""
         return self._append("spec", "resourceClaims", value={"name": name, "resourceClaimName": name})
