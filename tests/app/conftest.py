@@ -9,9 +9,10 @@ import pytest
 from tests.support.control_plane import ControlPlane
 from tests.support.fixtures import control_plane
 from tests.support.live import Cluster
+from tests.support.quiet import plain_logs
 from tests.support.witness import Witness
 
-__all__ = ["control_plane"]
+__all__ = ["control_plane", "plain_logs"]
 
 
 @pytest.fixture

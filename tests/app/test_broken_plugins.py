@@ -26,10 +26,11 @@ from bayplan.framework import (
     ScorePlugin,
 )
 from bayplan.framework.events import Change
-from bayplan.framework.status import SKIP
+from bayplan.framework.config_model import SchedulerConfig
+from bayplan.framework.status import SKIP, unschedulable
 from bayplan.objects.pod import Pod
 from tests.support.faults import Answer
-from tests.support.live import Cluster, running, until
+from tests.support.live import Cluster, config_of, running, until
 from tests.support.witness import Witness
 
 pytestmark = pytest.mark.kube
@@ -88,8 +89,6 @@ class Troublemaker(
 
     def post_filter(self, state: CycleState, pod: Pod, diagnosis: Any) -> Any:
         self._maybe(pod, "post-filter")
-        from bayplan.framework.status import unschedulable
-
         return unschedulable("no help here")
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Any, feasible: Any) -> None:
@@ -139,7 +138,6 @@ async def test_a_plugin_that_raises_fails_its_pod_and_nothing_else(
     cluster: Cluster, witness: Witness, broken: type[Troublemaker]
 ) -> None:
     await cluster.nodes(2)
-    # Asked before DefaultBinder, so that its Bind is reached.
     async with running(cluster.plane, plugins=[broken], config=_first_to_bind()) as run:
         await asyncio.gather(*(cluster.pod(point, metadata=_at(point)) for point in POINTS))
         await cluster.pods(3)
@@ -205,8 +203,8 @@ async def test_a_hint_that_raises_counts_as_yes(
         await until(lambda: run.live.engine.cache.assumed_count == 0, "the bind to be confirmed")
 
 
-def _first_to_bind() -> Any:
-    from tests.support.live import config_of
-
+def _first_to_bind() -> SchedulerConfig:
+    """Asked before DefaultBinder, so that its Bind is reached."""
     bind = {"enabled": [{"name": "Troublemaker"}, {"name": "DefaultBinder"}], "disabled": [{"name": "*"}]}
-    return config_of(profiles=[{"schedulerName": "bayplan", "plugins": {"bind": bind}}])
+    plugins = {"multiPoint": {"enabled": [{"name": "Troublemaker"}]}, "bind": bind}
+    return config_of(profiles=[{"schedulerName": "bayplan", "plugins": plugins}])

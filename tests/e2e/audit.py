@@ -18,7 +18,7 @@ CREDENTIAL = "authentication.kubernetes.io/credential-id"
 POLICY = {
     "apiVersion": "audit.k8s.io/v1",
     "kind": "Policy",
-    "omitStages": ["RequestReceived", "ResponseStarted"],
+    "omitStages": ["RequestReceived"],
     "rules": [
         {
             "level": "Request",

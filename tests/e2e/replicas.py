@@ -102,10 +102,14 @@ class Replicas:
         path.write_text(yaml.safe_dump(document))
         return path
 
+    def lease(self) -> dict[str, Any]:
+        """What the lease says; nothing if there is none."""
+        found = self._plane.api().find("Lease", "bayplan-scheduler", "kube-system")
+        return found["spec"] if found else {}
+
     def leader(self) -> Replica | None:
         """The replica that the lease names and that is running."""
-        lease = self._plane.api().find("Lease", "bayplan-scheduler", "kube-system")
-        holder = (lease or {}).get("spec", {}).get("holderIdentity")
+        holder = self.lease().get("holderIdentity")
         return next((each for each in self.all if holder and each.identity == holder and each.is_running()), None)
 
     def logs(self) -> str:

@@ -217,6 +217,7 @@ class World:
         *plugins: type[Plugin],
         seed: int = 0,
         percentage: int | None = None,
+        remember: bool = True,
         extenders: Sequence[Extender] = (),
         **weights: int,
     ) -> None:
@@ -229,6 +230,7 @@ class World:
             events=self.writer,
             extenders=extenders,
             seed=seed,
+            remember_classes=remember,
         )
         self.cache = self.scheduler.cache
         self.queue = self.scheduler.queue

@@ -105,7 +105,7 @@ def test_permits_not_yet_registers_a_waiting_pod_and_asks_the_others_too() -> No
     assert committing.is_assumed
     held = committing.waiting.get(P.build().uid)
     assert held is not None
-    assert (held.pod.name, held.node_name, held.pending_plugins) == ("p", "n", {"A", "C"})
+    assert (held.pod.name, held.node_name, sorted(held.pending_plugins)) == ("p", "n", ["A", "C"])
 
 
 def test_a_no_after_a_not_yet_is_a_no() -> None:
@@ -144,9 +144,8 @@ def test_one_that_cannot_give_back_does_not_keep_the_others_from_it() -> None:
     def breaks(plugin: Any) -> None:
         raise RuntimeError("stuck")
 
-    committing = Committing(
-        named(SaysReserve, "A"), named(SaysReserve, "B", undone=staticmethod(breaks)), named(SaysPermit, "P", answer=UNS)
-    )
+    stuck = named(SaysReserve, "B", undone=staticmethod(breaks))
+    committing = Committing(named(SaysReserve, "A"), stuck, named(SaysPermit, "P", answer=UNS))
     assert committing.commit().code is Code.UNSCHEDULABLE
     assert [what for what, *_ in committing.plugin("A").asked] == ["reserve", "unreserve"]
     assert not committing.is_assumed

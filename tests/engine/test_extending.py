@@ -106,7 +106,11 @@ def test_extenders_are_asked_one_after_the_other_with_what_is_left_and_ignorable
     order: list[tuple[str, list[str]]] = []
 
     def says(name: str, *passed: str) -> Any:
-        return lambda names: order.append((name, names)) or passed
+        def answer(names: list[str]) -> tuple[str, ...]:
+            order.append((name, names))
+            return passed
+
+        return answer
 
     world = world_of(
         Scripted("a", ignorable=True, filter=says("a", "n3")),
@@ -138,7 +142,7 @@ def test_only_nodes_that_pass_the_plugins_are_shown_and_nobody_is_asked_about_no
             Filtered((), {"n1": "hot", "n2": "hot"}, {"n3": "burnt"}),
             "0/3 nodes are available: 1 burnt, 2 hot.",
         ),
-        ("a node dropped without a word has no reason", Filtered((), {"n1": "hot"}, {}), "0/3 nodes are available: 1 hot."),
+        ("dropped without a word", Filtered((), {"n1": "hot"}, {}), "0/3 nodes are available: 1 hot."),
         ("no words at all", Filtered((), {}, {}), "0/3 nodes are available:"),
         (
             "unresolvable wins over failed",

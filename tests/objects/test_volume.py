@@ -128,3 +128,55 @@ def test_attachments_name_node_and_volume() -> None:
         volume.VolumeAttachment, spec={"attacher": "d", "nodeName": "n", "source": {"persistentVolumeName": "pv"}}
     )
     assert (made.spec.node_name, made.spec.source.persistent_volume_name) == ("n", "pv")
+
+
+def test_fields_of_nodes_do_not_count_for_volumes() -> None:
+    """A volume is asked about labels alone: what it says of node names counts as met."""
+    name = {"key": "metadata.name", "operator": "In", "values": ["n"]}
+    zone = {"key": ZONE, "operator": "In", "values": ["a"]}
+
+    def reached(*terms: Any) -> Any:
+        spec = {"nodeAffinity": {"required": {"nodeSelectorTerms": list(terms)}}}
+        return make(volume.PersistentVolume, spec=spec).node_requirement
+
+    both = reached({"matchExpressions": [zone], "matchFields": [name]})
+    assert both.matches("other", {ZONE: "a"})
+    assert not both.matches("n", {})
+    assert reached({"matchFields": [name]}) is None
+    assert not reached({}).matches("n", {})
+    assert not reached().matches("n", {})
+
+
+def test_the_old_annotation_names_the_class_before_the_field_does() -> None:
+    metadata = {"name": "v", "annotations": {volume.BETA_STORAGE_CLASS: "old"}}
+    for kind in (volume.PersistentVolume, volume.PersistentVolumeClaim):
+        assert make(kind, metadata=metadata, spec={"storageClassName": "new"}).storage_class == "old"
+        assert make(kind, spec={"storageClassName": "new"}).storage_class == "new"
+        assert make(kind).storage_class == ""
+
+
+@pytest.mark.parametrize(
+    ("provisioner", "can"), [("", False), (volume.NO_PROVISIONER, False), ("csi.example.com", True)]
+)
+def test_a_class_with_a_provisioner_makes_volumes(provisioner: str, can: bool) -> None:
+    assert make(volume.StorageClass, provisioner=provisioner).can_provision is can
+
+
+def test_plugins_that_csi_drivers_took_over_on_a_node() -> None:
+    metadata = {"name": "n", "annotations": {volume.MIGRATED_PLUGINS: "a,b"}}
+    assert make(volume.CSINode, metadata=metadata).migrated_plugins == {"a", "b"}
+    assert make(volume.CSINode).migrated_plugins == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("topology", "zone", "reached"),
+    [
+        (None, "a", False),
+        ({}, "a", True),
+        ({"matchLabels": {ZONE: "a"}}, "a", True),
+        ({"matchLabels": {ZONE: "a"}}, "b", False),
+    ],
+)
+def test_storage_capacity_as_a_condition_on_nodes(topology: Any, zone: str, reached: bool) -> None:
+    made = make(volume.CSIStorageCapacity, nodeTopology=topology).node_requirement
+    assert (made is None or made.matches("", {ZONE: zone})) is reached

@@ -68,7 +68,7 @@ COUNTED: list[tuple[str, PodBuilder, list[PodBuilder], list[Any], dict[str, int 
         {DRIVER: 1},
         False,
     ),
-    ("they share a claim without volume", pod("a").claim("to-be-made"), [pod("b").claim("to-be-made")], [], {DRIVER: 1}, True),
+    ("they share such a claim", pod("a").claim("to-be-made"), [pod("b").claim("to-be-made")], [], {DRIVER: 1}, True),
     ("its volume is gone, so the class counts", pod("a").claim("lost"), [], [], {DRIVER: 0}, False),
     ("it has no class", pod("a").claim("without-class"), [], [], {DRIVER: 0}, True),
     ("its class is not there", pod("a").claim("of-no-class"), [], [], {DRIVER: 0}, True),
@@ -76,7 +76,7 @@ COUNTED: list[tuple[str, PodBuilder, list[PodBuilder], list[Any], dict[str, int 
     ("a volume of an old plugin counts for the new driver", pod("a").claim("on-ebs"), [], [], {EBS: 0}, False),
     ("so does an old class", pod("a").claim("old-to-be-made"), [], [], {EBS: 0}, False),
     ("vSphere stays with its plugin", pod("a").claim("older-to-be-made"), [], [], {"csi.vsphere.vmware.com": 0}, True),
-    ("a disk mounted directly counts", pod("a").volume("v", gcePersistentDisk={"pdName": "d"}), [], [], {GCE: 0}, False),
+    ("an inline disk counts", pod("a").volume("v", gcePersistentDisk={"pdName": "d"}), [], [], {GCE: 0}, False),
     (
         "and is the same on both sides",
         pod("a").volume("v", awsElasticBlockStore={"volumeID": "vol-1"}),
@@ -86,7 +86,7 @@ COUNTED: list[tuple[str, PodBuilder, list[PodBuilder], list[Any], dict[str, int 
         True,
     ),
     ("a claim of its own counts", pod("own").volume("v", ephemeral=EPHEMERAL), [], [], {DRIVER: 0}, False),
-    ("claims of pods that are gone count nothing", pod("a").claim("one"), [pod("b").claim("gone")], [], {DRIVER: 1}, True),
+    ("claims that are gone count nothing", pod("a").claim("one"), [pod("b").claim("gone")], [], {DRIVER: 1}, True),
     (
         "a claim that is not the other pod's own counts nothing",
         pod("a").claim("one"),
@@ -197,9 +197,7 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("case", "asked", "code", "text", "where"), UNREADABLE, ids=[each[0] for each in UNREADABLE]
-)
+@pytest.mark.parametrize(("case", "asked", "code", "text", "where"), UNREADABLE, ids=[each[0] for each in UNREADABLE])
 def test_what_it_says_of(case: str, asked: PodBuilder, code: Code, text: str, where: set[str]) -> None:
     cache = cluster([node("n"), node("bare")], [], [*OBJECTS, csi_node("n", {})])
     plugin = make(NodeVolumeLimits, cache)
@@ -233,7 +231,7 @@ DISK = pod("a").volume("v", awsElasticBlockStore={"volumeID": "vol-1"})
 HINTS: list[tuple[str, PodBuilder, str, Change, Any, Any, bool]] = [
     ("a limit grew", WAITING, "CSINode", Change.UPDATED, csi_node("n", {"d": 1}), csi_node("n", {"d": 2}), True),
     ("a driver came", WAITING, "CSINode", Change.UPDATED, csi_node("n", {}), csi_node("n", {"d": 1}), True),
-    ("a driver without number came", WAITING, "CSINode", Change.UPDATED, csi_node("n", {}), csi_node("n", {"d": None}), False),
+    ("one without limit", WAITING, "CSINode", Change.UPDATED, csi_node("n", {}), csi_node("n", {"d": None}), False),
     ("a limit shrank", WAITING, "CSINode", Change.UPDATED, csi_node("n", {"d": 2}), csi_node("n", {"d": 1}), False),
     ("a pod with a claim went", WAITING, "Pod", Change.DELETED, pod("b").claim("x").on("n").build(), None, True),
     ("a nominated one went", WAITING, "Pod", Change.DELETED, pod("b").claim("x").nominated("n").build(), None, True),

@@ -31,7 +31,7 @@ PLACES: list[tuple[str, dict[str, str], NodeBuilder, bool]] = [
     ("another zone by the old name", {OLD_ZONE: "a"}, node("n").label({OLD_ZONE: "b", ZONE: "a"}), False),
     ("the old name of what the volume says newly", {ZONE: "a"}, node("n").label({OLD_ZONE: "a"}), False),
     ("the region by its new name", {OLD_REGION: "r"}, node("n").label({REGION: "r"}), True),
-    ("any zone, if the label is broken", {ZONE: "a____b", REGION: "r"}, node("n").label({ZONE: "c", REGION: "r"}), True),
+    ("any zone, if its label is odd", {ZONE: "a____b", REGION: "r"}, node("n").label({ZONE: "c", REGION: "r"}), True),
 ]
 
 

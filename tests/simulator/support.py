@@ -30,8 +30,15 @@ def pod_spec(cpu: str = "100m", **spec: Any) -> Manifest:
     return {"containers": [{"name": "main", "image": "app", "resources": {"requests": {"cpu": cpu}}}], **spec}
 
 
-def pod(name: str, cpu: str = "100m", *, meta: Manifest | None = None, status: Manifest | None = None, **spec: Any) -> Manifest:
-    made = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, **(meta or {})}, "spec": pod_spec(cpu, **spec)}
+def pod(
+    name: str, cpu: str = "100m", *, meta: Manifest | None = None, status: Manifest | None = None, **spec: Any
+) -> Manifest:
+    made = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, **(meta or {})},
+        "spec": pod_spec(cpu, **spec),
+    }
     return made | ({"status": status} if status else {})
 
 
@@ -58,7 +65,12 @@ def job(name: str, **spec: Any) -> Manifest:
 def budget(name: str, labels: dict[str, str], **spec: Any) -> Manifest:
     selector = {"matchLabels": labels}
     meta = {"name": name}
-    return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": meta, "spec": {"selector": selector, **spec}}
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": meta,
+        "spec": {"selector": selector, **spec},
+    }
 
 
 def config(*names: str, **more: Any) -> Manifest:

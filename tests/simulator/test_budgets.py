@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from bayplan.objects.pod import Pod
@@ -16,7 +18,7 @@ def made(manifest: Manifest) -> PodDisruptionBudget:
     return next(each for each in objects(manifest) if isinstance(each, PodDisruptionBudget))
 
 
-def web(name: str, *, on: str = "n1", owned: bool = True, **more: object) -> Pod:
+def web(name: str, *, on: str = "n1", owned: bool = True, **more: Any) -> Pod:
     meta = {"labels": LABELS} | ({"annotations": {"owned": "yes"}} if owned else {})
     return next(each for each in objects(pod(name, meta=meta, nodeName=on, **more)) if isinstance(each, Pod))
 
@@ -29,11 +31,10 @@ def scale(each: Pod) -> tuple[str, int] | None:
 def after(spec: Manifest, pods: list[Pod]) -> PodDisruptionBudget:
     """The budget once these pods were seen."""
     budgets = Budgets([made(budget("b", LABELS, **spec))], scale)
-    newest = made(budget("b", LABELS, **spec))
+    seen = [made(budget("b", LABELS, **spec))]
     for each in pods:
-        for _, newest in budgets.added(each):
-            pass
-    return newest
+        seen += [now for _, now in budgets.added(each)]
+    return seen[-1]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +75,9 @@ def test_a_budget_follows_its_pods() -> None:
 
 def test_pods_of_others_change_nothing() -> None:
     budgets = Budgets([made(budget("b", LABELS, minAvailable=1))], scale)
-    other = next(each for each in objects(pod("x", meta={"namespace": "shop", "labels": LABELS})) if isinstance(each, Pod))
+    other = next(
+        each for each in objects(pod("x", meta={"namespace": "shop", "labels": LABELS})) if isinstance(each, Pod)
+    )
     assert budgets.added(other) == []
     assert budgets.added(web("a").evolve(metadata=other.metadata)) == []
 

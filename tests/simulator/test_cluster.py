@@ -69,7 +69,10 @@ def test_deleting_a_pod_twice_is_no_error() -> None:
 
 def test_status_is_merged_and_conditions_are_merged_by_type() -> None:
     here = world(pod("a", status={"conditions": [{"type": "Ready", "status": "False", "reason": "Old"}]}))
-    patch = {"nominatedNodeName": "n1", "conditions": [{"type": "Ready", "status": "True"}, {"type": "X", "status": "True"}]}
+    patch = {
+        "nominatedNodeName": "n1",
+        "conditions": [{"type": "Ready", "status": "True"}, {"type": "X", "status": "True"}],
+    }
     asyncio.run(here.cluster.patch_pod_status(named(here, "a"), patch))
     status = named(here, "a").status
     assert status.nominated_node_name == "n1"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bayplan.objects.workload import PodTemplateSpec
 from bayplan.objects.meta import ObjectMeta
+from bayplan.objects.workload import PodTemplateSpec
 from bayplan.simulator.naming import ALPHABET, Names, suffix
 
 

@@ -172,7 +172,7 @@ def test_a_job_counts_what_has_succeeded() -> None:
 
 def test_a_suspended_job_and_a_cron_job_make_nothing() -> None:
     cron = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "nightly"}}
-    cron["spec"] = {"schedule": "0 0 * * *", "jobTemplate": {"spec": job("x")["spec"]}}  # type: ignore[assignment]
+    cron["spec"] = {"schedule": "0 0 * * *", "jobTemplate": {"spec": job("x")["spec"]}}
     assert begun(job("sum", suspend=True), cron)[1] == []
 
 

@@ -1,7 +1,8 @@
 """
 Install manifests: what ``bayplan manifests`` prints, ready for ``kubectl apply -f -``.
 
-The files are in ``app/manifests/``, one folder for each service; ``deploy/base`` holds the same files for kustomize.
+The files are in ``app/manifests/``, one folder for each service and one for the kinds; ``deploy/base`` holds the files of
+the scheduler for kustomize.
 """
 
 from __future__ import annotations
@@ -11,15 +12,21 @@ from importlib.resources import files
 
 ALL = "all"
 PARTS: dict[str, tuple[str, ...]] = {
+    "crds": (
+        "workloadpolicies.yaml",
+        "distributionpolicies.yaml",
+        "clusterdistributionpolicies.yaml",
+        "spelling-warnings.yaml",
+    ),
     "scheduler": ("rbac.yaml", "config.yaml", "deployment.yaml", "metrics.yaml"),
 }
-"""The files of each service, in the order in which they should be applied."""
+"""The files of each part, in the order in which they should be applied; kinds come before who reads them."""
 
 _IMAGE = re.compile(r"^(\s+image: ).+$", re.MULTILINE)
 
 
 def manifests(part: str = ALL, image: str | None = None) -> str:
-    """The manifests of one service or of all, as one YAML stream; ``image`` replaces the one that is written there."""
+    """The manifests of one part or of all, as one YAML stream; ``image`` replaces the one that is written there."""
     names = PARTS if part == ALL else {part: PARTS[part]}
     folder = files("bayplan.app") / "manifests"
     texts = [(folder / name / file).read_text("utf-8") for name, parts in names.items() for file in parts]

@@ -206,7 +206,9 @@ class LiveScheduler:
                 continue
             woken.clear()
             try:
-                await asyncio.wait_for(woken.wait(), self._until_wakeup())
+                # Not wait_for: until Python 3.12 it forgets a cancellation that comes together with the news.
+                async with asyncio.timeout(self._until_wakeup()):
+                    await woken.wait()
             except TimeoutError:
                 continue
 

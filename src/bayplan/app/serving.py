@@ -99,9 +99,9 @@ class Server:
         app = web.Application()
         app.add_routes([web.get(path, self._show_health) for path in self._checks])
         app.add_routes([web.get("/metrics", self._show_metrics)])
-        self._runner = web.AppRunner(app, access_log=None)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, host, port, ssl_context=server_context(cert_dir), shutdown_timeout=1.0)
+        site = web.TCPSite(self._runner, host, port, ssl_context=server_context(cert_dir))
         try:
             await site.start()
         except OSError as error:

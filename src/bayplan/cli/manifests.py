@@ -13,6 +13,7 @@ from bayplan.cli import options
 class Part(StrEnum):
     """What there are manifests of."""
 
+    CRDS = "crds"
     SCHEDULER = "scheduler"
     ALL = "all"
 

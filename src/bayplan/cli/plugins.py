@@ -24,6 +24,7 @@ def plugins(
 def listing(specs: list[str]) -> dict[str, Any]:
     """The document ``kind: PluginList``."""
     from bayplan.framework.config_model import in_file
+    from bayplan.framework.expanding import default_weight
     from bayplan.plugins.defaults import DEFAULT_PLUGINS
     from bayplan.plugins.registering import registry
     from bayplan.simulator.explaining import API_VERSION
@@ -36,10 +37,11 @@ def listing(specs: list[str]) -> dict[str, Any]:
             "origin": entry.origin,
             "extensionPoints": [in_file(point) for point in entry.extension_points],
             "enabledByDefault": entry.name in weights,
-            "defaultWeight": weights.get(entry.name, 1) if "score" in entry.extension_points else None,
+            "defaultWeight": weights.get(entry.name, own) if "score" in entry.extension_points else None,
             "description": description(entry.cls),
         }
         for entry in known
+        for own in (default_weight(entry.cls),)
     ]
     return {"apiVersion": API_VERSION, "kind": "PluginList", "plugins": items}
 

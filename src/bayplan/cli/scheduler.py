@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -24,6 +26,11 @@ def _truth(text: str) -> bool:
     if text.lower() in ("false", "0", "no"):
         return False
     raise typer.BadParameter(f'"{text}" is neither true nor false')
+
+
+def _leave(*_: object) -> NoReturn:
+    # Not SystemExit: raised in the middle of an import it may be caught there.  There is nothing to clean up yet.
+    os._exit(0)
 
 
 def scheduler(
@@ -63,6 +70,8 @@ def scheduler(
 
     Exit code 0: it was told to stop.  1: it lost the lease.  2: the arguments or the configuration are wrong.
     """
+    # Importing takes a while, and a process that is the first of its container ignores signals nobody handles.
+    signal.signal(signal.SIGTERM, _leave)
     from bayplan.app import logging
     from bayplan.app.config_file import read_config
     from bayplan.app.service import SchedulerOptions, run_scheduler

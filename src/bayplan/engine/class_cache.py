@@ -191,8 +191,8 @@ class ClassCache:
             if not self._keeps(scorer) or scorer.name in state.skip_score:
                 continue
             raw, weight = _whole(scorer.score(state, pod, nodes), len(nodes)), self._weights.get(scorer.name, 1)
-            if not _normalizes(scorer):
-                _check_range(raw[fits])
+            # Equal scores are not normalised later, so a plugin that cannot do it must be found out here.
+            _in_range(scorer.normalize(state, pod, raw[fits], everything[fits]), int(np.count_nonzero(fits)))
             if _normalizes(scorer):
                 entry.normalized.append(NormalizedScores(scorer, weight, raw))
             elif scorer.score_depends is Depends.NODES:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import count
 from typing import Any, TypeVar
 
 import structlog
@@ -16,7 +17,7 @@ import structlog
 from bayplan.errors import PluginError
 from bayplan.framework.plugin import Plugin
 from bayplan.framework.ports import MetricSink, NoMetrics
-from bayplan.framework.status import SKIP, SUCCESS, Status, as_status
+from bayplan.framework.status import SKIP, SUCCESS, Code, Reason, Status, as_status
 from bayplan.objects.pod import Pod
 
 log = structlog.get_logger()
@@ -25,12 +26,15 @@ T = TypeVar("T")
 
 # Slower than this in one call, a plugin is named: at 5,000 nodes an in-tree plugin takes well under 1 ms.
 SLOW_S = 0.1
+# Of how many cycles one has the time of each plugin measured.
+SAMPLE = 10
+_cycles = count()
 
 
 class Calls:
     """Runs plugins for one pod and remembers what was slow."""
 
-    __slots__ = ("pod", "slow", "_metrics", "_timer")
+    __slots__ = ("pod", "slow", "_metrics", "_sampled", "_timer")
 
     def __init__(
         self, pod: Pod, metrics: MetricSink | None = None, timer: Callable[[], float] = time.perf_counter
@@ -39,18 +43,25 @@ class Calls:
         self.slow: dict[str, float] = {}
         self._metrics = metrics or NoMetrics()
         self._timer = timer
+        self._sampled = metrics is not None and next(_cycles) % SAMPLE == 0
 
     def run(self, plugin: Plugin, point: str, call: Callable[..., T], *args: Any) -> T:
         """Call a plugin; whatever it raises becomes a ``PluginError`` that names plugin and point."""
         started = self._timer()
+        answer: T | None = None
+        raised = True
         try:
-            return call(*args)
+            answer = call(*args)
+            raised = False
+            return answer
         except Exception as error:
             raise PluginError(plugin.name, point, self.pod.key, error) from error
         finally:
             took = self._timer() - started
             if took > SLOW_S:
                 self._report_slow(plugin, point, took)
+            if self._sampled:
+                self._report_time(plugin, point, took, Code.ERROR if raised else _code_of(answer))
 
     def verdict(self, plugin: Plugin, point: str, call: Callable[..., Any], *args: Any) -> Status:
         """Call a plugin that answers with a verdict."""
@@ -77,7 +88,17 @@ class Calls:
         """What an answer that has no place here said, or at least which answer it was."""
         return status.message or f"answered {status.code.title}"
 
+    def _report_time(self, plugin: Plugin, point: str, took: float, code: Code) -> None:
+        self._metrics.observe(
+            "plugin_execution_duration_seconds", took, plugin=plugin.name, extension_point=point, status=code.title
+        )
+
     def _report_slow(self, plugin: Plugin, point: str, took: float) -> None:
         self.slow[f"{plugin.name}/{point}"] = took
         self._metrics.counter("slow_plugin_calls_total", plugin=plugin.name, extension_point=point)
         log.warning("slow plugin", plugin=plugin.name, point=point, pod=self.pod.key, seconds=round(took, 3))
+
+
+def _code_of(answer: object) -> Code:
+    """What a plugin's answer says; one that is no verdict, an array for one, is as good as a yes."""
+    return answer.code if isinstance(answer, (Reason, Status)) else Code.SUCCESS

@@ -57,7 +57,9 @@ class WaitingPod:
             at, seconds = self._deadlines[plugin]
             self._wake = asyncio.Event()
             try:
-                await asyncio.wait_for(self._wake.wait(), max(0.0, at - self._clock.now()))
+                # Not wait_for: up to Python 3.11 it forgets a cancellation that comes together with the event.
+                async with asyncio.timeout(max(0.0, at - self._clock.now())):
+                    await self._wake.wait()
             except TimeoutError:
                 if plugin in self._pending:
                     waited = format_duration(seconds)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from bayplan.errors import ConfigError, InvalidProfileError, UnknownPluginError
 from bayplan.framework.config_model import EVERY_PLUGIN, PluginSet, ProfileConfig, in_file
 from bayplan.framework.mistakes import Mistake, did_you_mean, field_path
-from bayplan.framework.plugin import EXTENSION_POINTS, MAX_SCORE
+from bayplan.framework.plugin import EXTENSION_POINTS, MAX_SCORE, Plugin, ScorePlugin
 from bayplan.framework.registry import Registry, points_of
 
 _MAX_TOTAL = 2**63 - 1
@@ -57,7 +57,11 @@ def plan(profile: ProfileConfig, path: str, registry: Registry, defaults: Sequen
         point: _expanded(point, explicit[point], multi, profile.plugins.at(point), registry)
         for point in EXTENSION_POINTS
     }
-    weights = score_weights([*explicit["score"], *multi], lambda name: _implements(registry, name, "score"))
+    weights = score_weights(
+        [*explicit["score"], *multi],
+        lambda name: _implements(registry, name, "score"),
+        lambda name: default_weight(registry.get(name)),
+    )
     if not problems:
         problems += _incomplete(path, points, weights)
     return Plan(
@@ -109,13 +113,20 @@ def expanded(
     )
 
 
-def score_weights(entries: Iterable[Listed], is_scorer: Callable[[str], bool]) -> dict[str, int]:
-    """Weights by name: the first entry counts, and a weight of 0 or none at all is 1."""
+def score_weights(
+    entries: Iterable[Listed], is_scorer: Callable[[str], bool], own: Callable[[str], int] = lambda name: 1
+) -> dict[str, int]:
+    """Weights by name: the first entry counts, and a weight of 0 or none at all is the plugin's own, mostly 1."""
     weights: dict[str, int] = {}
     for entry in entries:
         if is_scorer(entry.name):
-            weights.setdefault(entry.name, entry.weight or 1)
+            weights.setdefault(entry.name, entry.weight or own(entry.name))
     return weights
+
+
+def default_weight(cls: type[Plugin]) -> int:
+    """What the scores of a plugin count where no weight is written."""
+    return cls.default_weight if issubclass(cls, ScorePlugin) else 1
 
 
 def _implements(registry: Registry, name: str, point: str) -> bool:

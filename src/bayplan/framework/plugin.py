@@ -256,6 +256,8 @@ class PreScorePlugin(Plugin):
 
 class ScorePlugin(Plugin):
     score_depends: ClassVar[Depends] = Depends.ANYTHING
+    default_weight: ClassVar[int] = 1
+    """How much its scores count where the profile writes no weight."""
     _score_derived: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

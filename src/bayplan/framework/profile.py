@@ -73,7 +73,7 @@ def build_profiles(
     _raise_if([(InvalidProfileError, mistake) for mistake in mistakes], config.source)
     always = [Listed(default.name, default.weight, "default plugins") for default in defaults]
     always += [
-        Listed(name, 1, "--plugin")
+        Listed(name, None, "--plugin")
         for name in dict.fromkeys(extra_enabled)
         if not _is_named(config, name) and name not in {entry.name for entry in always}
     ]

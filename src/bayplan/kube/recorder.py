@@ -115,7 +115,8 @@ class Recorder:
         """Give what is waiting a last chance."""
         self._closing = True
         try:
-            await asyncio.wait_for(self._waiting.join(), timeout_s)
+            async with asyncio.timeout(timeout_s):
+                await self._waiting.join()
         except TimeoutError:
             log.warning("events not written", count=self._waiting.qsize())
 

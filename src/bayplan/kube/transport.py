@@ -147,6 +147,8 @@ class HttpTransport:
         if self._session is not None:
             session, self._session = self._session, None
             await session.close()
+            # A connection that was being made when its request was cancelled closes on the loop's next turn.
+            await asyncio.sleep(0)
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:

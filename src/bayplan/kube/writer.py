@@ -12,7 +12,7 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Coroutine
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any
 
 from bayplan.errors import (
@@ -129,10 +129,9 @@ class ApiWriter:
     async def close(self, timeout_s: float) -> None:
         """Start nothing more; give the binds under way a last chance to be answered."""
         self._closed = True
-        try:
-            await asyncio.wait_for(self._idle.wait(), timeout_s)
-        except TimeoutError:
-            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await self._idle.wait()
 
     async def _is_bound_to(self, pod: Pod, node_name: str) -> bool:
         return _says(await self._read(_path(pod)), {"metadata": {"uid": pod.uid}, "spec": {"nodeName": node_name}})

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from bayplan.errors import InputError
-from bayplan.objects import policy, volume, workload
+from bayplan.objects import kosmos, policy, volume, workload
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
@@ -70,6 +70,13 @@ for _group, _plural, _struct, _namespaced in (
     ("storage.k8s.io", "volumeattachments", volume.VolumeAttachment, False),
 ):
     register(Kind(_group, "v1", _struct.__name__, _plural, _struct, _namespaced))
+
+for _plural, _struct, _namespaced in (
+    ("workloadpolicies", kosmos.WorkloadPolicy, True),
+    ("distributionpolicies", kosmos.DistributionPolicy, True),
+    ("clusterdistributionpolicies", kosmos.ClusterDistributionPolicy, False),
+):
+    register(Kind(kosmos.GROUP, kosmos.VERSION, _struct.__name__, _plural, _struct, _namespaced))
 
 
 def find(api_version: str, kind: str) -> Kind | None:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from bayplan.errors import InputError, InputErrors
 from bayplan.objects import defaulting, kinds, policy, validating
+from bayplan.objects.kosmos_noticing import notes
 from bayplan.objects.manifests import Document
 from bayplan.objects.meta import ApiObject
 
@@ -24,6 +25,8 @@ class Loaded:
 
     objects: list[ApiObject] = field(default_factory=list)
     strangers: list[Document] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    """What is accepted, and still not written as it should be."""
 
     @property
     def note(self) -> str:
@@ -43,6 +46,8 @@ def load(documents: Iterable[Document], *, with_namespaces: bool = True) -> Load
     decoded = [*_decode(documents, loaded.strangers, mistakes)]
     for document, thing in decoded:
         mistakes.extend(_located(each, document) for each in validating.check_object(thing))
+        place = ": ".join(filter(None, (document.place, kinds.describe(document.raw))))
+        loaded.warnings.extend(f"{place}: {note}" for note in notes(thing, document.raw))
     mistakes.extend(_second_defaults(decoded))
     if not mistakes:
         _fill_in(decoded, loaded.objects, mistakes)

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from bayplan.objects import affinity_validating as rules
-from bayplan.objects import policy, volume, workload
+from bayplan.objects import kosmos, policy, volume, workload
 from bayplan.objects import resource_validating as amounts
+from bayplan.objects.kosmos_validating import check_distribution_policy, check_workload_policy
 from bayplan.objects.meta import ApiObject, parse_time
 from bayplan.objects.mistakes import Mistakes, labels, mistake, one_of, quantities, tried
 from bayplan.objects.node import Node
@@ -174,4 +175,7 @@ _CHECKS: dict[type[ApiObject], Callable[[Any], Mistakes]] = {
     volume.PersistentVolumeClaim: _claim,
     volume.StorageClass: _storage_class,
     volume.CSIStorageCapacity: _storage_capacity,
+    kosmos.WorkloadPolicy: check_workload_policy,
+    kosmos.DistributionPolicy: check_distribution_policy,
+    kosmos.ClusterDistributionPolicy: check_distribution_policy,
 }

@@ -8,6 +8,10 @@ from bayplan.plugins.default_preemption import DefaultPreemption
 from bayplan.plugins.dynamic_resources import DynamicResources
 from bayplan.plugins.image_locality import ImageLocality
 from bayplan.plugins.inter_pod_affinity import InterPodAffinity
+from bayplan.plugins.leaf_node_distribution import LeafNodeDistribution
+from bayplan.plugins.leaf_node_taint_toleration import LeafNodeTaintToleration
+from bayplan.plugins.leaf_node_volume_binding import LeafNodeVolumeBinding
+from bayplan.plugins.leaf_node_workload_policy import LeafNodeWorkloadPolicy
 from bayplan.plugins.node_affinity import NodeAffinity
 from bayplan.plugins.node_declared_features import NodeDeclaredFeatures
 from bayplan.plugins.node_name import NodeName
@@ -45,4 +49,8 @@ IN_TREE: tuple[type[Plugin], ...] = (
     ImageLocality,
     DefaultBinder,
     NodeDeclaredFeatures,
+    LeafNodeTaintToleration,
+    LeafNodeVolumeBinding,
+    LeafNodeDistribution,
+    LeafNodeWorkloadPolicy,
 )

@@ -31,3 +31,9 @@ DEFAULT_PLUGINS: tuple[DefaultPlugin, ...] = (
     DefaultPlugin("DefaultBinder"),
     DefaultPlugin("NodeDeclaredFeatures"),
 )
+
+OWN_PLUGINS: tuple[str, ...] = ("LeafNodeWorkloadPolicy",)
+"""
+Bayplan's own plugins that do nothing for pods that do not ask for them.  Without a configuration the simulator and
+``explain`` add them to every profile; a configuration names those it wants.
+"""

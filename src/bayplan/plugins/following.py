@@ -39,9 +39,7 @@ class Follower(Generic[T]):
                 self._replace((namespace, name), self._objects.get(self._kind, namespace, name))
 
     def _start_over(self) -> None:
-        now: dict[tuple[str, str], T] = {
-            (each.namespace, each.name): each for each in self._objects.list(self._kind)
-        }
+        now: dict[tuple[str, str], T] = {(each.namespace, each.name): each for each in self._objects.list(self._kind)}
         for key in [*self._seen, *now]:
             self._replace(key, now.get(key))
 

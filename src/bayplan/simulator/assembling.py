@@ -14,13 +14,16 @@ from bayplan.clock import VirtualClock
 from bayplan.engine.events import NodeAdded
 from bayplan.engine.scheduler import Scheduler
 from bayplan.framework.config_model import DEFAULT_SCHEDULER_NAME, ProfileConfig, SchedulerConfig
+from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.objects.policy import PodDisruptionBudget
+from bayplan.plugins.defaults import OWN_PLUGINS
 from bayplan.plugins.registering import make_profiles, registry
 from bayplan.simulator.budgets import Budgets
 from bayplan.simulator.cluster import SimulatedCluster, added
 from bayplan.simulator.loading import Given
+from bayplan.simulator.volumes import Volumes
 from bayplan.simulator.workloads import Workloads
 
 
@@ -68,8 +71,11 @@ def assemble(
     workloads = Workloads(given.objects, seed)
     pods = list(workloads.begin())
     config = given.config if given.config is not None else default_config(pods, only)
-    cluster = SimulatedCluster(clock, workloads, Budgets(_own_budgets(given), workloads.scale))
+    volumes = Volumes((*given.objects, *workloads.made), lambda thing: _has_status(given, thing))
+    cluster = SimulatedCluster(clock, workloads, Budgets(_own_budgets(given), workloads.scale), volumes)
     known, extra = registry(plugins, discover)
+    if given.config is None:
+        extra = (*OWN_PLUGINS, *extra)
     scheduler = Scheduler(
         make_profiles(config, known, extra, warn),
         clock=clock,
@@ -80,7 +86,7 @@ def assemble(
         max_backoff_s=config.pod_max_backoff_seconds,
     )
     world = World(clock, cluster, scheduler, workloads, clock.now())
-    _populate(world, given, pods)
+    _populate(world, given, volumes, pods)
     return world
 
 
@@ -96,19 +102,24 @@ def default_config(pods: Iterable[Pod], only: str | None = None) -> SchedulerCon
 
 def _own_budgets(given: Given) -> Iterable[PodDisruptionBudget]:
     """The budgets whose file says nothing of their status."""
-    for each in given.objects:
-        if isinstance(each, PodDisruptionBudget):
-            document = given.place(each)
-            if document is None or not document.raw.get("status"):
-                yield each
+    return (
+        each for each in given.objects if isinstance(each, PodDisruptionBudget) and not _has_status(given, each)
+    )
 
 
-def _populate(world: World, given: Given, pods: Iterable[Pod]) -> None:
+def _has_status(given: Given, thing: ApiObject) -> bool:
+    """Whether its file says how it is doing."""
+    document = given.place(thing)
+    return document is not None and bool(document.raw.get("status"))
+
+
+def _populate(world: World, given: Given, volumes: Volumes, pods: Iterable[Pod]) -> None:
     """Objects, then nodes, then pods on them, then pods that wait: whoever comes later finds the others there."""
     events = world.cluster.events
     for each in (*given.objects, *world.workloads.made):
         if not isinstance(each, Node | Pod):
             events.append(added(each))
+    events.extend(volumes.begin())
     events.extend(NodeAdded(each) for each in given.objects if isinstance(each, Node))
     for pod in sorted(pods, key=lambda pod: not pod.node_name):
         if not pod.is_terminal:

@@ -7,6 +7,7 @@ engine, plugins write through it as their ``ClusterWriter``, and ``report`` read
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from bayplan.objects.meta import ApiObject
 from bayplan.objects.pod import Condition, Pod
 from bayplan.objects.pod_spec import PodStatus
 from bayplan.simulator.budgets import Budgets
+from bayplan.simulator.volumes import Volumes
 from bayplan.simulator.workloads import Workloads
 
 
@@ -44,17 +46,20 @@ class Record:
 class SimulatedCluster:
     """Pods by name, and what happened to them.  A ``ClusterWriter`` and an ``EventSink``."""
 
-    def __init__(self, clock: Clock, workloads: Workloads, budgets: Budgets) -> None:
+    def __init__(self, clock: Clock, workloads: Workloads, budgets: Budgets, volumes: Volumes | None = None) -> None:
         self.events: deque[Event] = deque()
         """What the engine has not been told yet."""
         self.records: dict[str, Record] = {}
         """By uid, in the order the pods appeared."""
+        self.news = asyncio.Event()
+        """Set when a binding cycle that goes on has written something that the engine should hear of now."""
         self.revision = 0
         """Moves when a pod appears, goes or is bound: when something has changed for the others."""
         self._clock = clock
         self._started_at = clock.now()
         self._workloads = workloads
         self._budgets = budgets
+        self._volumes = volumes or Volumes((), lambda thing: False)
         self._pods: dict[str, Record] = {}
         self._time_text = (-1.0, "")
 
@@ -65,6 +70,8 @@ class SimulatedCluster:
         record = Record(pod)
         self.records[pod.uid] = self._pods[pod.key] = record
         self.revision += 1
+        if pod.spec.volumes:
+            self.events.extend(self._volumes.pod_added(pod))
         self.events.append(PodAdded(pod))
         self._follow_up(self._budgets.added(pod))
 
@@ -141,6 +148,16 @@ class SimulatedCluster:
         if changed != record.pod:
             self._change(record, changed)
 
+    async def patch(
+        self, kind: str, namespace: str, name: str, patch: dict[str, Any], resource_version: str = ""
+    ) -> str:
+        """Claims and volumes; what the volume controller does about it has happened at once."""
+        version, events = self._volumes.patched(kind, namespace, name, patch, resource_version)
+        self.revision += 1
+        self.events.extend(events)
+        self.news.set()
+        return version
+
     async def delete_pod(self, pod: Pod) -> None:
         record = self._pods.get(pod.key)
         if record is not None and record.pod.uid == pod.uid:
@@ -169,6 +186,8 @@ class SimulatedCluster:
         record.is_gone = True
         self.revision += 1
         self.events.append(PodDeleted(record.pod))
+        if record.pod.spec.volumes:
+            self.events.extend(self._volumes.pod_gone(record.pod))
         self._follow_up(self._budgets.gone(record.pod))
 
     def _follow_up(self, budgets: Iterable[tuple[ApiObject, ApiObject]]) -> None:

@@ -131,7 +131,10 @@ class Driver:
             return False
         seconds = None if moment is None else max(0.0, moment - self._clock.now())
         if self._binding:
-            await asyncio.wait(list(self._binding), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            news = asyncio.ensure_future(self._cluster.news.wait())
+            await asyncio.wait([*self._binding, news], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            news.cancel()
+            self._cluster.news.clear()
         else:
             await asyncio.sleep(seconds or 0.0)
         self._scheduler.handle(Tick())

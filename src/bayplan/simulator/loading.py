@@ -73,6 +73,7 @@ def load(documents: Iterable[Document], config: Document | None = None) -> Given
         (configs if document.kind == CONFIG_KIND else rest).append(document)
     settings, warnings = _config(configs)
     loaded = loading.load(rest)
+    warnings += loaded.warnings
     if loaded.note:
         warnings.append(loaded.note)
     if settings is not None and settings.extenders:

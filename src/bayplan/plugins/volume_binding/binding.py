@@ -229,6 +229,6 @@ def _claim(handle: Handle, namespace: str, name: str) -> PersistentVolumeClaim |
 
 
 def _is_older(stored: ApiObject, version: str) -> bool:
-    """Is this from before our own write?"""
-    seen = stored.metadata.resource_version
+    """Is this from before our own write?  Objects from files have no version until somebody writes them."""
+    seen = stored.metadata.resource_version or "0"
     return seen.isdigit() and version.isdigit() and int(seen) < int(version)

@@ -129,9 +129,9 @@ class ClaimReader:
         capacities = self._room_for(claim, storage_class) if storage_class.can_provision else None
         if SELECTED_NODE in claim.annotations:
             return DelayedClaim(claim, storage_class, capacities=capacities)
-        fitting = [each for each in self._assumed.volumes_of(claim.storage_class) if _could_serve(each, claim)]
+        fitting = [each for each in self._assumed.volumes_of(claim.storage_class) if could_serve(each, claim)]
         set_aside = tuple(each for each in fitting if each.is_set_aside_for(claim))
-        open_ones = tuple(each for each in fitting if each.spec.claim_ref is None and _is_on_offer(each, claim))
+        open_ones = tuple(each for each in fitting if each.spec.claim_ref is None and is_on_offer(each, claim))
         return DelayedClaim(claim, storage_class, set_aside, open_ones, capacities)
 
     def _room_for(
@@ -155,7 +155,7 @@ class ClaimReader:
         return PodClaims(tuple(bound), selected, tuple(sorted(others, key=lambda each: each.claim.request_bytes)))
 
 
-def _could_serve(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+def could_serve(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
     """What must hold of every volume, also of one that was set aside for the claim."""
     spec = claim.spec
     return (
@@ -166,7 +166,7 @@ def _could_serve(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool
     )
 
 
-def _is_on_offer(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+def is_on_offer(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
     """What must hold of a volume that anybody may take."""
     return (
         volume.status.phase == AVAILABLE

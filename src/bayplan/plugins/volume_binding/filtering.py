@@ -136,9 +136,7 @@ def on_all(claims: PodClaims, nodes: NodeTable, csi_nodes: CSINodes) -> Verdicts
     return Verdicts(codes, (*STATUSES, *(status for _, status in failures)))
 
 
-def _bound_faults(
-    claims: PodClaims, nodes: NodeTable, csi_nodes: CSINodes
-) -> tuple[Faults, list[tuple[Mask, Status]]]:
+def _bound_faults(claims: PodClaims, nodes: NodeTable, csi_nodes: CSINodes) -> tuple[Faults, list[tuple[Mask, Status]]]:
     """Positions in ``_BOUND``, and rows on which a volume cannot be judged."""
     faults = np.zeros(len(nodes), np.uint8)
     failures: list[tuple[Mask, Status]] = []

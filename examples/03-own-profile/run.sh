@@ -1,0 +1,1 @@
+bayplan simulate -f cluster.yaml --config config.yaml

@@ -1,0 +1,3 @@
+bayplan plugins | grep "^SameRack" | tr -s " "
+echo
+bayplan simulate -f cluster.yaml --config config.yaml

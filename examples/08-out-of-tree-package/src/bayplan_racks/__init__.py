@@ -1,0 +1,1 @@
+"""Scheduling rules about racks.  Bayplan finds them by their entry points."""

@@ -1,0 +1,75 @@
+"""What is no mistake and still worth a line: other spellings, fields nobody reads, a policy label in the wrong place.
+
+`loading` calls `notes` for everything that comes from a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from bayplan.objects import workload
+from bayplan.objects.kosmos import (
+    POLICY_LABEL,
+    POLICY_LABEL_ALIAS,
+    ClusterDistributionPolicy,
+    DistributionPolicy,
+    DistributionPolicySpec,
+    DomainAllocation,
+    WorkloadPolicy,
+    WorkloadPolicySpec,
+)
+from bayplan.objects.kosmos_validating import unusual_spellings
+from bayplan.objects.meta import ApiObject
+from bayplan.objects.pod import Pod
+
+_TEMPLATED = (
+    workload.Deployment,
+    workload.ReplicaSet,
+    workload.StatefulSet,
+    workload.ReplicationController,
+    workload.Job,
+)
+_LABELS = (POLICY_LABEL, POLICY_LABEL_ALIAS)
+
+
+def notes(thing: ApiObject, raw: Mapping[str, Any]) -> Iterator[str]:
+    """Lines about one object; most have none."""
+    if isinstance(thing, WorkloadPolicy):
+        yield from unusual_spellings(thing)
+        yield from _unread(raw.get("spec"), WorkloadPolicySpec, "spec")
+        for index, domain in enumerate((raw.get("spec") or {}).get("allocationPolicy") or ()):
+            yield from _unread(domain, DomainAllocation, f"spec.allocationPolicy[{index}]")
+    elif isinstance(thing, DistributionPolicy | ClusterDistributionPolicy):
+        yield from _unread(raw.get("spec"), DistributionPolicySpec, "spec")
+    elif isinstance(thing, Pod):
+        yield from _alias("metadata.labels", thing.labels)
+    elif isinstance(thing, _TEMPLATED):
+        yield from _template(thing)
+
+
+def _template(thing: Any) -> Iterator[str]:
+    in_template = thing.spec.template.metadata.labels or {}
+    yield from _alias("spec.template.metadata.labels", in_template)
+    for label in _LABELS:
+        if label in thing.labels and not any(each in in_template for each in _LABELS):
+            yield (
+                f"metadata.labels.{label} has no effect: only labels of pods are read; "
+                f"write it under spec.template.metadata.labels"
+            )
+
+
+def _alias(field: str, written: Mapping[str, str]) -> Iterator[str]:
+    if POLICY_LABEL_ALIAS in written and POLICY_LABEL not in written:
+        yield f"{field}.{POLICY_LABEL_ALIAS} is read as {POLICY_LABEL}; write that"
+
+
+def _unread(raw: Any, struct: type[msgspec.Struct], field: str) -> Iterator[str]:
+    """Fields that no rule reads: most often a name that was misspelt."""
+    if isinstance(raw, Mapping):
+        known = {each.encode_name for each in msgspec.structs.fields(struct)}
+        for name in raw:
+            if name not in known:
+                yield f"{field}.{name} is no field there and has no effect; known are {', '.join(sorted(known))}"

@@ -1,0 +1,187 @@
+"""``bayplan simulate``: input in all its forms, output in all its shapes, and the exit code."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli.support import BIG, NODE, POD, Shell, joined
+
+CONFIG = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: mine
+"""
+
+PLUGIN = '''\
+"""NoNode: no node will do."""
+from bayplan.framework import Code, FilterPlugin, Reason
+
+NO = Reason(Code.UNRESOLVABLE, "node(s) will not do")
+
+
+class NoNode(FilterPlugin):
+    name = "NoNode"
+    reasons = (NO,)
+
+    def filter_node(self, state, pod, node):
+        return NO
+'''
+
+
+def test_exit_code_0_when_every_pod_is_bound(shell: Shell) -> None:
+    ended = shell.run("simulate", "-f", shell.write("all.yaml", joined(NODE, POD)))
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.splitlines()[1].split() == ["default", "web", "-", "Bound", "n1"]
+
+
+def test_exit_code_1_when_a_pod_is_pending(shell: Shell) -> None:
+    ended = shell.run("simulate", "-f", shell.write("all.yaml", joined(NODE, BIG)))
+    assert (ended.code, ended.err) == (1, "")
+    assert "0/1 nodes are available: 1 Insufficient cpu." in ended.out
+
+
+def test_gated_and_ignored_pods_are_not_pending(shell: Shell) -> None:
+    gated = POD.replace("spec:", 'spec:\n  schedulingGates: [{name: "example.com/wait"}]')
+    path = shell.write("all.yaml", joined(NODE, gated))
+    assert shell.run("simulate", "-f", path).code == 0
+    config = shell.write("config.yaml", CONFIG)
+    ended = shell.run("simulate", "-f", shell.write("b.yaml", joined(NODE, POD)), "--config", config, "-o", "json")
+    assert ended.code == 0
+    assert json.loads(ended.out)["summary"]["ignored"] == 1
+
+
+def test_json_and_yaml_are_the_same_document(shell: Shell) -> None:
+    path = shell.write("all.yaml", joined(NODE, POD, BIG))
+    as_json, as_yaml = (shell.run("simulate", "-f", path, "-o", shape).out for shape in ("json", "yaml"))
+    document = json.loads(as_json)
+    assert document == yaml.safe_load(as_yaml)
+    assert (document["apiVersion"], document["kind"]) == ("bayplan.io/v1alpha1", "Simulation")
+
+
+def test_the_other_shapes(shell: Shell) -> None:
+    path = shell.write("all.yaml", joined(NODE, POD))
+    assert shell.run("simulate", "-f", path, "-o", "name").out == "pod/web\n"
+    assert "ATTEMPTS" in shell.run("simulate", "-f", path, "-o", "wide").out
+
+
+def test_the_same_input_and_seed_give_the_same_bytes(shell: Shell) -> None:
+    deployment = POD.replace("v1\nkind: Pod", "apps/v1\nkind: Deployment")
+    deployment = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 20
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: main, image: app}]}
+"""
+    nodes = [NODE.replace("n1", f"n{number}") for number in range(9)]
+    path = shell.write("all.yaml", joined(*nodes, deployment))
+    first, second = (shell.run("simulate", "-f", path, "--seed", "5", "-o", "json").out for _ in range(2))
+    assert first == second
+    assert first != shell.run("simulate", "-f", path, "--seed", "6", "-o", "json").out
+
+
+def test_files_folders_and_standard_input_can_be_mixed(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell.write("nodes/one.yaml", NODE)
+    shell.write("nodes/deep/two.yml", NODE.replace("n1", "n2"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(POD.encode())))
+    ended = shell.run("simulate", "-f", str(shell.folder / "nodes"), "-R", "-f", "-", "-o", "json")
+    assert json.loads(ended.out)["summary"] | {"pods": 1, "nodes": 2, "bound": 1} == json.loads(ended.out)["summary"]
+
+
+def test_a_plugin_of_ones_own_takes_part_without_any_configuration(shell: Shell) -> None:
+    path, plugin = shell.write("all.yaml", joined(NODE, POD)), shell.write("no_node.py", PLUGIN)
+    ended = shell.run("simulate", "-f", path, "--plugin", f"{plugin}:NoNode")
+    assert ended.code == 1
+    assert "0/1 nodes are available: 1 node(s) will not do." in ended.out
+
+
+def test_a_plugin_that_breaks_names_itself_and_the_pod_only(shell: Shell) -> None:
+    broken = PLUGIN.replace("return NO", 'raise KeyError("rack")')
+    path, plugin = shell.write("all.yaml", joined(NODE, POD)), shell.write("no_node_2.py", broken)
+    ended = shell.run("simulate", "-f", path, "--plugin", f"{plugin}:NoNode", "-o", "json")
+    assert ended.code == 1
+    assert "NoNode" in json.loads(ended.out)["pods"][0]["message"]
+
+
+def test_kinds_that_are_not_needed_are_named_once_on_stderr(shell: Shell) -> None:
+    widget = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w1}\n"
+    ended = shell.run("simulate", "-f", shell.write("all.yaml", joined(NODE, widget, widget.replace("w1", "w2"))))
+    assert ended.code == 0
+    assert ended.err == "warning: not needed and left out: example.com/v1 Widget (2)\n"
+
+
+def test_time_can_be_set_and_let_run(shell: Shell) -> None:
+    path = shell.write("all.yaml", joined(NODE, BIG))
+    ended = shell.run("simulate", "-f", path, "--now", "2026-01-31T10:00:00Z", "--for", "10m", "-o", "json")
+    document = json.loads(ended.out)
+    assert document["elapsed"] == 600.0
+    assert document["pods"][0]["attempts"] > 1
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--now", "yesterday", 'error: --now: "yesterday" is not a time; write it like 2026-01-31T10:00:00Z'),
+        ("--for", "10", 'error: --for: "10" is not a duration; write a number and a unit'),
+        ("--for", "-5s", "error: --for: -5s is less than nothing"),
+    ],
+)
+def test_times_that_are_none(shell: Shell, option: str, value: str, said: str) -> None:
+    ended = shell.run("simulate", "-f", shell.write("all.yaml", NODE), option, value)
+    assert ended.code == 2
+    assert ended.err.startswith(said)
+
+
+def test_explanations_come_on_request(shell: Shell) -> None:
+    path = shell.write("all.yaml", joined(NODE, BIG))
+    assert "NEAREST MISS" in shell.run("simulate", "-f", path, "--explain").out
+    document = json.loads(shell.run("simulate", "-f", path, "--explain", "-o", "json").out)
+    assert document["pods"][0]["explanation"]["kind"] == "Explanation"
+
+
+def test_a_configuration_may_stand_among_the_files(shell: Shell) -> None:
+    mine = POD.replace("spec:", "spec:\n  schedulerName: mine")
+    ended = shell.run(
+        "simulate", "-f", shell.write("all.yaml", joined(NODE, POD.replace("web", "other"), mine, CONFIG))
+    )
+    assert {line.split()[1]: line.split()[3] for line in ended.out.splitlines()[1:3]} == {
+        "other": "Ignored",
+        "web": "Bound",
+    }
+
+
+def test_no_colours_where_nobody_sees_them(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = shell.write("all.yaml", joined(NODE, BIG))
+    assert "\x1b" not in shell.run("simulate", "-f", path).out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b[31mPending\x1b[0m" in shell.run("simulate", "-f", path).out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in shell.run("simulate", "-f", path).out
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("TERM", "dumb")
+    assert "\x1b" not in shell.run("simulate", "-f", path).out
+
+
+def test_long_runs_say_how_far_they_are(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bayplan.cli.progress.LINE_EVERY_S", 0.0)
+    monkeypatch.setattr("bayplan.cli.progress.LOOK_EVERY", 1)
+    ended = shell.run("simulate", "-f", shell.write("all.yaml", joined(NODE, POD)))
+    assert ended.err == "pods tried: 1 of 1\n"
+
+
+def test_paths_are_told_as_they_were_given(shell: Shell) -> None:
+    Path("bad.yaml").write_text("kind: [\n")
+    assert shell.run("simulate", "-f", "bad.yaml").err.startswith("error: bad.yaml:2: ")

@@ -1,0 +1,115 @@
+"""``bayplan snapshot`` and ``bayplan explain`` on a live cluster: they read it, and agree with each other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.e2e.replicas import run_cli
+from tests.support.control_plane import ControlPlane
+from tests.support.live import Cluster, node_manifest
+
+pytestmark = pytest.mark.kube
+
+
+@pytest.fixture
+async def shop(cluster: Cluster) -> Cluster:
+    """Two nodes, a pod on one of them, one that would fit and one that would not, and things to keep quiet about."""
+    for name in ("n1", "n2"):
+        await cluster.create(node_manifest(name))
+    await cluster.pod("there", cpu="3")
+    await cluster.bind("there", "n1")
+    secretive = {"name": "c", "image": "web:1", "env": [{"name": "PASSWORD", "value": "hunter2"}]}
+    await cluster.pod("fits", containers=[secretive], metadata={"annotations": {"note": "hunter2"}})
+    await cluster.pod("big", cpu="8")
+    selector = {"matchLabels": {"app": "shop"}}
+    budget = {"minAvailable": 1, "selector": selector}
+    metadata = {"name": "shop", "namespace": cluster.namespace}
+    await cluster.create(
+        {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata, "spec": budget}
+    )
+    return cluster
+
+
+def explain(plane: ControlPlane, *arguments: str) -> tuple[int, dict[str, Any]]:
+    code, printed, complaints = run_cli(["explain", *arguments, "-o", "json"], KUBECONFIG=str(plane.kubeconfig()))
+    assert complaints == ""
+    return code, json.loads(printed)
+
+
+@pytest.mark.parametrize(("pod", "code"), [("there", 0), ("fits", 0), ("big", 1)])
+def test_a_snapshot_gives_the_same_explanation_as_the_live_cluster(
+    pod: str, code: int, shop: Cluster, tmp_path: Path
+) -> None:
+    plane, space = shop.plane, shop.namespace
+    file = tmp_path / "snapshot.yaml"
+    assert run_cli(["snapshot", "-o", str(file), f"--kubeconfig={plane.kubeconfig()}"]) == (0, "", "")
+
+    live = explain(plane, "pod", pod, "-n", space)
+    stored = explain(plane, f"pod/{pod}", "-n", space, "-f", str(file))
+
+    assert live == stored
+    assert live[0] == code
+    assert live[1]["verdict"] == {"there": "Bound", "fits": "Schedulable", "big": "Unschedulable"}[pod]
+
+
+def test_a_snapshot_can_be_simulated_and_tells_no_secrets(shop: Cluster, tmp_path: Path) -> None:
+    kubeconfig = f"--kubeconfig={shop.plane.kubeconfig()}"
+    code, text, _ = run_cli(["snapshot", "-o", "json", kubeconfig])
+    assert code == 0
+    assert "hunter2" not in text
+    kept = run_cli(["snapshot", "--annotation", "note", kubeconfig])[1]
+    assert "hunter2" in kept
+    assert yaml.safe_load(kept)["kind"] == "List"
+
+    (tmp_path / "snapshot.json").write_text(text)
+    code, printed, _ = run_cli(["simulate", "-f", str(tmp_path / "snapshot.json"), "-o", "json"])
+    found = {pod["name"]: pod for pod in json.loads(printed)["pods"] if pod["namespace"] == shop.namespace}
+    assert code == 1
+    assert {name: (pod["state"], pod["node"]) for name, pod in found.items()} == {
+        "there": ("Bound", "n1"),
+        "fits": ("Bound", "n2"),
+        "big": ("Pending", None),
+    }
+
+
+def test_reading_changes_nothing(shop: Cluster) -> None:
+    before = shop.api.list("Pod", shop.namespace)
+    run_cli(["snapshot", f"--kubeconfig={shop.plane.kubeconfig()}"])
+    run_cli(["explain", "pod", "big", "-n", shop.namespace, f"--kubeconfig={shop.plane.kubeconfig()}"])
+
+    assert shop.api.list("Pod", shop.namespace) == before
+    assert shop.api.list("Event", shop.namespace) == []
+
+
+def test_kinds_that_may_not_be_read_are_named_and_left_out(shop: Cluster) -> None:
+    """With the permissions of somebody who may see nodes and pods, and nothing else."""
+    rules = [{"apiGroups": [""], "resources": ["nodes", "pods"], "verbs": ["list"]}]
+    subject = {"kind": "User", "name": "nobody", "apiGroup": "rbac.authorization.k8s.io"}
+    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "looker"}
+    common = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": "looker"}}
+    shop.api.create({**common, "kind": "ClusterRole", "rules": rules})
+    shop.api.create({**common, "kind": "ClusterRoleBinding", "subjects": [subject], "roleRef": reference})
+    try:
+        kubeconfig = f"--kubeconfig={shop.plane.kubeconfig('nobody')}"
+        code, printed, complaints = run_cli(["explain", "pod", "big", "-n", shop.namespace, kubeconfig])
+    finally:
+        shop.api.delete("ClusterRoleBinding", "looker")
+        shop.api.delete("ClusterRole", "looker")
+
+    assert code == 1
+    assert "0/2 nodes are available: 2 Insufficient cpu" in printed
+    assert all(line.startswith("warning: ") and "are left out" in line for line in complaints.splitlines())
+    assert "persistentvolumeclaims" in complaints
+
+
+def test_without_permission_for_pods_there_is_nothing_to_say(plane: ControlPlane) -> None:
+    code, printed, complaints = run_cli(["snapshot", f"--kubeconfig={plane.kubeconfig('nobody')}"])
+
+    assert (code, printed) == (2, "")
+    assert "error: GET /api/v1/" in complaints
+    assert "Forbidden" in complaints

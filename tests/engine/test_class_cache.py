@@ -1,0 +1,140 @@
+"""
+Answers carried from pod to pod: plugins that promise to look at a node alone are held to the rules of the full pass.
+
+That decisions agree on random clusters is ``tests/properties/test_class_cache_agrees.py``; here are the answers a
+plugin may give that the full pass reads in its own way, or refuses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bayplan.engine.class_cache import ClassCache
+from bayplan.engine.intents import Bind
+from bayplan.framework.plugin import Depends, FilterPlugin, Plugin, PreFilterResult, ScorePlugin, Verdicts
+from bayplan.framework.status import SKIP, SUCCESS, Code, Reason, failed, unschedulable
+from bayplan.testing import node, pod
+from tests.engine.support import SaysPreFilter, World, note_of
+
+NODES, PODS = 4, 12
+FULL = Reason(Code.UNSCHEDULABLE, "node(s) were full")
+BROKEN = Reason(Code.ERROR, "node(s) were broken")
+
+
+class RowFilter(FilterPlugin):
+    """Three pods a node; says yes and no in whatever way a subclass has it."""
+
+    filter_depends = Depends.ROW
+    reasons = (FULL,)
+    yes: Any = None
+    no: Any = FULL
+
+    def signature(self, pod: Any) -> Any:
+        return ()
+
+    def filter_node(self, state: Any, pod: Any, node: Any) -> Any:
+        return self.no if node.pods_count >= 2 else self.yes
+
+
+class RowScore(ScorePlugin):
+    """Likes full nodes; scores in whatever way a subclass has it."""
+
+    score_depends = Depends.ROW
+    base: Any = 0
+    step: Any = 10
+
+    def signature(self, pod: Any) -> Any:
+        return ()
+
+    def score_node(self, state: Any, pod: Any, node: Any) -> Any:
+        return self.base + self.step * node.pods_count
+
+
+class TableFilter(FilterPlugin):
+    """The same in the all-nodes form, with codes that a subclass can spoil."""
+
+    filter_depends = Depends.ROW
+    reasons = (FULL,)
+    spoil: Any = staticmethod(lambda codes: codes)
+
+    def signature(self, pod: Any) -> Any:
+        return ()
+
+    def filter(self, state: Any, pod: Any, nodes: Any) -> Any:
+        return self.spoil((nodes.pods_count >= 2).astype(np.uint8))
+
+
+def story(plugins: tuple[type[Plugin], ...], remember: bool) -> list[str]:
+    """What is decided for one pod after another of one template."""
+    world = World(*plugins, remember=remember, seed=7)
+    world.add(*(node(f"n{number}") for number in range(NODES)), *(pod(f"p{number}") for number in range(PODS)))
+    told = []
+    for _ in range(PODS):
+        intents = world.schedule()
+        first = intents[0]
+        told.append(f"{first.decision.node}, {first.decision.ties}" if isinstance(first, Bind) else note_of(intents))
+    return told
+
+
+def varied(rule: type[Plugin], /, **attributes: Any) -> type[Plugin]:
+    return type("Varied", (rule,), {"name": "Varied", **attributes})
+
+
+@pytest.mark.parametrize(
+    "plugin",
+    [
+        varied(RowFilter),
+        varied(RowFilter, yes=SUCCESS),
+        varied(RowFilter, no=unschedulable("full", "really")),
+        varied(RowFilter, no=failed("broken")),
+        varied(RowFilter, no=SKIP),
+        varied(RowFilter, no=True),
+        varied(RowFilter, reasons=(FULL, BROKEN), no=BROKEN),
+        varied(TableFilter),
+        varied(TableFilter, spoil=staticmethod(lambda codes: codes.astype(float))),
+        varied(TableFilter, spoil=staticmethod(lambda codes: codes[:1])),
+        varied(TableFilter, spoil=staticmethod(lambda codes: codes * 9)),
+        varied(TableFilter, spoil=staticmethod(lambda codes: -codes.astype(int))),
+        varied(TableFilter, spoil=staticmethod(lambda codes: codes.tolist())),
+        varied(TableFilter, spoil=staticmethod(lambda codes: Verdicts(codes, (BROKEN,)))),
+        varied(TableFilter, filter_depends=Depends.ANYTHING, spoil=staticmethod(lambda codes: codes.astype(float))),
+        varied(TableFilter, filter_depends=Depends.ANYTHING, spoil=staticmethod(lambda codes: codes[:1])),
+        varied(RowScore),
+        varied(RowScore, base=0.9, step=0.7),
+        varied(RowScore, step=60),
+        varied(RowScore, base=-1),
+        varied(RowScore, step=float("nan")),
+        varied(RowScore, step=np.array([1, 2])),
+        varied(RowScore, score_depends=Depends.ANYTHING, step=60),
+        varied(RowScore, normalize=lambda self, state, pod, scores, feasible: scores * 3),
+        varied(RowScore, normalize=lambda self, state, pod, scores, feasible: scores[:1]),
+    ],
+)
+def test_no_answer_means_more_or_less_than_in_the_full_pass(plugin: type[Plugin]) -> None:
+    assert story((plugin,), remember=True) == story((plugin,), remember=False)
+
+
+@pytest.mark.parametrize(
+    "answer", [None, SKIP, unschedulable("no"), failed("broken"), PreFilterResult(frozenset({"n1"}))]
+)
+def test_so_it_is_with_what_pre_filter_says(answer: Any) -> None:
+    prepares = type("Prepares", (SaysPreFilter,), {"name": "Prepares", "answer": answer, "signature": lambda *_: ()})
+    plugins = (prepares, varied(RowFilter))
+    assert story(plugins, remember=True) == story(plugins, remember=False)
+
+
+def test_the_second_pod_of_a_class_is_decided_from_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    remembered = []
+    decide = ClassCache.decide
+
+    def spied(self: Any, *about: Any) -> Any:
+        decision = decide(self, *about)
+        remembered.append(decision is not None)
+        return decision
+
+    monkeypatch.setattr(ClassCache, "decide", spied)
+    story((varied(RowFilter),), remember=True)
+    assert remembered == [False, *[True] * 7, *[False] * 4], "the first pays for the others; the last four fit nowhere"

@@ -1,0 +1,1 @@
+"""Tests of VolumeBinding, one file for each thing it does."""
