@@ -68,7 +68,8 @@ def test_the_tree_is_as_drawn() -> None:
         errors.ClientError: "UnauthorizedError ForbiddenError NotFoundError ConflictError GoneError "
         "UnprocessableError TooManyRequestsError",
         errors.ApiError: "ClientError ServerError",
-        errors.BayplanError: "InputError PluginError StateError ApiError TransportError LeadershipLostError",
+        errors.BayplanError: "InputError PluginError StateError ApiError TransportError ExtenderError "
+        "LeadershipLostError",
     }.items():
         for name in children.split():
             assert issubclass(getattr(errors, name), parent)

@@ -45,7 +45,7 @@ def test_every_file_is_printed_and_in_the_kustomization() -> None:
 
 
 def test_all_is_every_part() -> None:
-    assert documents(ALL) == documents("scheduler")
+    assert documents(ALL) == {key: value for part in PARTS for key, value in documents(part).items()}
 
 
 def test_the_image_is_that_of_this_version_unless_another_is_given() -> None:
@@ -54,7 +54,12 @@ def test_the_image_is_that_of_this_version_unless_another_is_given() -> None:
     assert other["spec"]["template"]["spec"]["containers"][0]["image"] == "mirror:5000/team/bayplan:next"
 
 
-def test_the_role_reads_exactly_the_kinds_that_the_default_plugins_ask_for() -> None:
+def shipped_config() -> tuple[SchedulerConfig, list[str]]:
+    written = documents()["ConfigMap", "bayplan-scheduler"]["data"]["scheduler-config.yaml"]
+    return load_config(yaml.safe_load(written), "scheduler-config.yaml")
+
+
+def test_the_role_reads_exactly_the_kinds_that_the_shipped_configuration_asks_for() -> None:
     rules = documents()["ClusterRole", "bayplan-scheduler"]["rules"]
     readable = {
         (group, resource)
@@ -63,7 +68,7 @@ def test_the_role_reads_exactly_the_kinds_that_the_default_plugins_ask_for() -> 
         for group in rule["apiGroups"]
         for resource in rule["resources"]
     }
-    profiles, _ = build_profiles(SchedulerConfig(), Registry(IN_TREE), DEFAULT_PLUGINS)
+    profiles, _ = build_profiles(shipped_config()[0], Registry(IN_TREE), DEFAULT_PLUGINS)
 
     assert readable == {(kind.group, kind.plural) for kind in kinds_for(profiles.values())}
 
@@ -77,8 +82,7 @@ def test_no_rule_is_a_wildcard_or_touches_secrets() -> None:
 
 
 def test_the_configuration_loads_without_warnings_and_matches_the_lease_role() -> None:
-    written = documents()["ConfigMap", "bayplan-scheduler"]["data"]["scheduler-config.yaml"]
-    config, warnings = load_config(yaml.safe_load(written), "scheduler-config.yaml")
+    config, warnings = shipped_config()
     (role,) = (each for key, each in documents().items() if key[0] == "Role")
 
     assert warnings == []

@@ -88,7 +88,7 @@ async def fail_twice(cluster: Cluster) -> None:
         "whenUnsatisfiable": "DoNotSchedule",
         "labelSelector": {"matchLabels": labels["labels"]},
     }
-    await cluster.pod("spread", metadata=labels, topologySpreadConstraints=[constraint])
+    await cluster.pod("spread", metadata=labels, cpu="10m", topologySpreadConstraints=[constraint])
     await cluster.event("spread", "FailedScheduling")
     # A pod that counts for the constraint: its arrival could have helped.
     await cluster.pod("counts", metadata=labels, cpu="10m")
@@ -113,7 +113,7 @@ async def mount(cluster: Cluster) -> None:
     await asyncio.to_thread(cluster.api.patch, "PersistentVolume", "local", available, None, "status")
     for name in ("local", "made"):
         await cluster.create(claim(cluster.namespace, name))
-        await cluster.pod(name, volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": name}}])
+        await cluster.pod(name, cpu="10m", volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": name}}])
 
 
 def volume() -> dict[str, Any]:

@@ -323,4 +323,4 @@ def test_a_search_that_stops_early_sees_only_so_much(
 
 
 def test_nodes_outside_do_not_move_the_start() -> None:
-    assert searched([0, 0, F, 1], 0, 2, frozenset({0})) == ([2], 2, [0, 0, F, 1])
+    assert searched([0, 0, F, 1, 1], 0, 2, frozenset({0})) == ([2], 3, [0, 0, F, 1, 1])

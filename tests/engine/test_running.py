@@ -21,7 +21,7 @@ class Counted(NoMetrics):
     def __init__(self) -> None:
         self.counted: list[tuple[str, ...]] = []
 
-    def counter(self, name: str, value: float = 1, **labels: str) -> None:
+    def counter(self, name: str, value: float = 1, /, **labels: str) -> None:
         self.counted.append((name, *labels.values()))
 
 

@@ -11,7 +11,7 @@ from bayplan.framework.cycle_state import CycleState, Key
 from bayplan.framework.preemption import NO_VICTIMS, Candidate, DryRun, best, split_by_budgets
 from bayplan.framework.snapshot import NodeView
 from bayplan.framework.status import Code, Status, unschedulable
-from bayplan.objects.meta import LabelSelector, ObjectMeta
+from bayplan.objects.meta import LabelSelector, LabelSelectorRequirement, ObjectMeta
 from bayplan.objects.pod import Pod
 from bayplan.objects.policy import PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from bayplan.testing import PodBuilder, cluster, node, pod
@@ -174,6 +174,13 @@ def test_a_plugin_that_breaks_on_a_node_spoils_that_node_alone() -> None:
 DB = [runs(name, app="db").build() for name in ("db-0", "db-1", "db-2")]
 PLAIN = runs("plain").build()
 WEB = runs("web", app="web", tier="front").build()
+NOT_DB = budget("not-db", 0).evolve(
+    spec=PodDisruptionBudgetSpec(
+        selector=LabelSelector(
+            match_expressions=(LabelSelectorRequirement(key="app", operator="NotIn", values=("db",)),)
+        )
+    )
+)
 
 
 @pytest.mark.parametrize(
@@ -188,6 +195,7 @@ WEB = runs("web", app="web", tier="front").build()
         # an empty selector covers nobody, and pods without labels are never covered
         ([PLAIN, WEB], (budget("all", 0),), []),
         ([PLAIN], (budget("db", 0, app="db"),), []),
+        ([PLAIN, WEB], (NOT_DB,), ["web"]),
         # every budget that covers a pod is charged; one overdrawn is enough
         ([WEB], (budget("web", 5, app="web"), budget("front", 0, tier="front")), ["web"]),
         ([*DB, WEB], (budget("web", 1, app="web"), budget("db", 3, app="db")), []),

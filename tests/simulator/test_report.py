@@ -72,7 +72,7 @@ def test_the_table_shows_pods_nodes_reasons_and_a_summary() -> None:
         "Pending: default/big: 0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, "
         "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
         "",
-        "2 pods on 1 nodes: 1 bound, 1 pending",
+        "2 pods on 1 node: 1 bound, 1 pending",
     ]
 
 

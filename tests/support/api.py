@@ -47,6 +47,13 @@ KINDS: dict[str, tuple[str, str, bool]] = {
     "Role": ("rbac.authorization.k8s.io/v1", "roles", True),
     "RoleBinding": ("rbac.authorization.k8s.io/v1", "rolebindings", True),
     "CustomResourceDefinition": ("apiextensions.k8s.io/v1", "customresourcedefinitions", False),
+    "ValidatingAdmissionPolicy": ("admissionregistration.k8s.io/v1", "validatingadmissionpolicies", False),
+    "ValidatingAdmissionPolicyBinding": (
+        "admissionregistration.k8s.io/v1", "validatingadmissionpolicybindings", False,
+    ),
+    "WorkloadPolicy": ("kosmos.io/v1alpha1", "workloadpolicies", True),
+    "DistributionPolicy": ("kosmos.io/v1alpha1", "distributionpolicies", True),
+    "ClusterDistributionPolicy": ("kosmos.io/v1alpha1", "clusterdistributionpolicies", False),
 }
 MERGE_PATCH = "application/merge-patch+json"
 

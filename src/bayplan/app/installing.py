@@ -16,7 +16,8 @@ PARTS: dict[str, tuple[str, ...]] = {
         "workloadpolicies.yaml",
         "distributionpolicies.yaml",
         "clusterdistributionpolicies.yaml",
-        "spelling-warnings.yaml",
+        "admission.yaml",
+        "reading.yaml",
     ),
     "scheduler": ("rbac.yaml", "config.yaml", "deployment.yaml", "metrics.yaml"),
 }

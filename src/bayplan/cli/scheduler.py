@@ -20,12 +20,11 @@ class LogFormat(StrEnum):
     JSON = "json"
 
 
-def _truth(text: str) -> bool:
-    if text.lower() in ("true", "1", "yes"):
-        return True
-    if text.lower() in ("false", "0", "no"):
-        return False
-    raise typer.BadParameter(f'"{text}" is neither true nor false')
+class Truth(StrEnum):
+    """A flag with a value, as kube-scheduler has it."""
+
+    TRUE = "true"
+    FALSE = "false"
 
 
 def _leave(*_: object) -> NoReturn:
@@ -38,12 +37,9 @@ def scheduler(
     kubeconfig: options.Kubeconfig = None,
     context: options.Context = None,
     leader_elect: Annotated[
-        bool | None,
+        Truth | None,
         typer.Option(
-            "--leader-elect",
-            metavar="true|false",
-            help="Whether one of several replicas leads; goes before the file.",
-            parser=_truth,
+            "--leader-elect", help="Whether one of several replicas leads; goes before the file.", show_default=False
         ),
     ] = None,
     secure_port: Annotated[
@@ -83,7 +79,7 @@ def scheduler(
             kubeconfig=kubeconfig,
             context=context,
             plugins=tuple(plugin or ()),
-            leader_elect=leader_elect,
+            leader_elect=None if leader_elect is None else leader_elect is Truth.TRUE,
             secure_port=secure_port,
             cert_dir=cert_dir,
             open_metrics=open_metrics,

@@ -81,7 +81,6 @@ class Credentials:
 
     def _load(self) -> Any:
         from kubernetes import client, config
-        from kubernetes.config.config_exception import ConfigException
 
         configuration = client.Configuration()
         try:
@@ -89,7 +88,7 @@ class Credentials:
                 config.load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]
             else:
                 self._load_file(config, configuration)
-        except (ConfigException, OSError, ValueError, TypeError, KeyError) as error:
+        except Exception as error:  # the package raises whatever a file leads it to
             raise ConfigError(self._advice(error)) from error
         return configuration
 

@@ -121,7 +121,12 @@ def summary_line(document: dict[str, Any]) -> str:
     summary = document["summary"]
     counts = ", ".join(f"{summary[state.lower()]} {state.lower()}" for state in STATES if summary[state.lower()])
     time = f"; {document['elapsed']:g} s of virtual time" if document["elapsed"] else ""
-    return f"{summary['pods']} pods on {summary['nodes']} nodes: {counts or 'nothing to do'}{time}"
+    pods, nodes = _counted(summary["pods"], "pod"), _counted(summary["nodes"], "node")
+    return f"{pods} on {nodes}: {counts or 'nothing to do'}{time}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _pod_table(pods: list[dict[str, Any]], wide: bool, style: Style) -> str:

@@ -61,9 +61,9 @@ class LeafNodeWorkloadPolicy(PreFilterExtensions, FilterPlugin, PreScorePlugin, 
     reads = ("WorkloadPolicy", *WORKLOADS)
     filter_depends = Depends.DOMAIN
     score_depends = Depends.DOMAIN
-    # More than all default plugins together can say against it (14 * 100): the policy chooses the domain, the others
+    # More than all default plugins together can say against it (15 * 100): the policy chooses the domain, the others
     # choose the node in it.
-    default_weight = 1500
+    default_weight = 2000
 
     def requeue_on(self) -> Sequence[On]:
         came = Change.ADDED | Change.UPDATED
