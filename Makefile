@@ -5,8 +5,9 @@ PY := .venv/bin/python
 STAMP := .venv/.installed
 PYTEST := $(PY) -m pytest
 SEEDS ?= 0:12
+NODES ?= 3
 
-.PHONY: help demo test quick check bench docs parity kube clean
+.PHONY: help demo test quick check bench docs parity kube clean soak dev-cluster
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -34,6 +35,12 @@ parity: $(STAMP) kube ## random clusters beside the real kube-scheduler: make pa
 
 kube: $(STAMP) ## build the control plane that tests run on, once
 	$(PY) hack/kube/build.py
+
+soak: $(STAMP) kube ## minutes of kill -9 and SIGTERM while pods arrive, on the real API server
+	$(PYTEST) -m soak tests/e2e
+
+dev-cluster: $(STAMP) kube ## a real API server with fake nodes to try things in: make dev-cluster NODES=10
+	$(PY) -m bayplan dev-cluster up --nodes $(NODES)
 
 docs: $(STAMP) ## check that the documentation is complete
 	$(PYTEST) tests/docs

@@ -19,7 +19,7 @@ def test_chosen_workloads_are_measured(shell: Shell) -> None:
 
 def test_all_workloads_are_measured_if_none_is_named(shell: Shell) -> None:
     lines = shell.run("bench", "--nodes", "6", "--pods", "3").out.splitlines()
-    assert lines[0].split() == ["WORKLOAD", "NODES", "BOUND", "PODS/S", "US/POD", "WHAT"]
+    assert lines[0].split() == ["WORKLOAD", "NODES", "BOUND", "PODS/S", "US/POD", "FULL", "PASS/S", "WHAT"]
     assert len(lines) == 7
 
 

@@ -14,6 +14,9 @@ from typing import Any
 
 import yaml
 
+from tests.support.binaries import Binaries
+from tests.support.control_plane import ControlPlane
+
 CREDENTIAL = "authentication.kubernetes.io/credential-id"
 POLICY = {
     "apiVersion": "audit.k8s.io/v1",
@@ -34,11 +37,15 @@ POLICY = {
 }
 
 
-def audit_flags(folder: Path) -> tuple[str, ...]:
-    """Flags that make an API server write the log into the folder."""
-    policy = folder / "audit-policy.yaml"
-    policy.write_text(yaml.safe_dump(POLICY))
-    return f"--audit-policy-file={policy}", f"--audit-log-path={folder / 'audit.log'}"
+class AuditedPlane(ControlPlane):
+    """A control plane that keeps the log, in a folder of the caller's."""
+
+    def __init__(self, binaries: Binaries, folder: Path) -> None:
+        policy = folder / "audit-policy.yaml"
+        policy.write_text(yaml.safe_dump(POLICY))
+        self.audit_log = folder / "audit.log"
+        flags = (f"--audit-policy-file={policy}", f"--audit-log-path={self.audit_log}")
+        super().__init__(binaries, extra_flags=flags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +95,9 @@ class Audit:
 
     def bound_twice(self) -> list[str]:
         """Pods for which a bind succeeded more than once."""
-        done = Counter(each.body["metadata"]["uid"] for each in self.requests() if each.resource == BINDING and each.is_done)
+        done = Counter(
+            each.body["metadata"]["uid"] for each in self.requests() if each.resource == BINDING and each.is_done
+        )
         return [uid for uid, times in done.items() if times > 1]
 
     def outside_leadership(self) -> list[str]:

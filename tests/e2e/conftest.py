@@ -11,11 +11,10 @@ import pytest
 import yaml
 
 from bayplan.app.installing import manifests
-from tests.e2e.audit import Audit, audit_flags
+from tests.e2e.audit import Audit, AuditedPlane
 from tests.e2e.kubectl import Kubectl
 from tests.e2e.replicas import Replicas
 from tests.support.binaries import binaries_or_skip
-from tests.support.control_plane import ControlPlane
 from tests.support.live import Cluster
 from tests.support.witness import Witness
 
@@ -31,26 +30,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
-def plane() -> Iterator[ControlPlane]:
+def plane() -> Iterator[AuditedPlane]:
     """The control plane of this folder, with the shipped rules in it."""
     binaries = binaries_or_skip()
-    with tempfile.TemporaryDirectory() as folder:
-        with ControlPlane(binaries, extra_flags=audit_flags(Path(folder))) as started:
-            api = started.api()
-            for document in yaml.safe_load_all(manifests("scheduler")):
-                if document["kind"] in RULES:
-                    api.create(document)
-            started.audit_log = Path(folder) / "audit.log"  # type: ignore[attr-defined]
-            yield started
+    with tempfile.TemporaryDirectory() as folder, AuditedPlane(binaries, Path(folder)) as started:
+        api = started.api()
+        for document in yaml.safe_load_all(manifests("scheduler")):
+            if document["kind"] in RULES:
+                api.create(document)
+        yield started
 
 
 @pytest.fixture
-def kubectl(plane: ControlPlane) -> Kubectl:
+def kubectl(plane: AuditedPlane) -> Kubectl:
     return Kubectl(plane)
 
 
 @pytest.fixture
-async def cluster(plane: ControlPlane) -> Cluster:
+async def cluster(plane: AuditedPlane) -> Cluster:
     """An empty cluster with a namespace for this test, in which nobody leads."""
     made = Cluster(plane)
     await asyncio.to_thread(made.api.delete, "Lease", "bayplan-scheduler", "kube-system")
@@ -59,9 +56,9 @@ async def cluster(plane: ControlPlane) -> Cluster:
 
 
 @pytest.fixture
-async def audit(plane: ControlPlane, cluster: Cluster) -> AsyncIterator[Audit]:
+async def audit(plane: AuditedPlane, cluster: Cluster) -> AsyncIterator[Audit]:
     """What replicas ask for; at the end nothing may have been refused and no pod bound twice."""
-    made = Audit(plane.audit_log)  # type: ignore[attr-defined]
+    made = Audit(plane.audit_log)
     yield made
     assert made.refused() == []
     assert made.bound_twice() == []
@@ -76,7 +73,7 @@ async def witness(cluster: Cluster, audit: Audit) -> AsyncIterator[Witness]:
 
 
 @pytest.fixture
-def replicas(plane: ControlPlane, cluster: Cluster, audit: Audit, tmp_path: Path) -> Iterator[Replicas]:
+def replicas(plane: AuditedPlane, cluster: Cluster, audit: Audit, tmp_path: Path) -> Iterator[Replicas]:
     """Starts processes.  All of them run under the shipped rules, so every test here is a test of those, too."""
     started = Replicas(plane, tmp_path)
     try:

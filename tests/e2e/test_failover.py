@@ -1,4 +1,4 @@
-"""Three replicas, of which one leads: it is killed, paused and let go on; another takes over, and nothing is done twice."""
+"""Three replicas, of which one leads: it is killed or paused; another takes over, and nothing is done twice."""
 
 from __future__ import annotations
 

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from tests.e2e.replicas import run_cli
+from bayplan.cli.main import main
 from tests.support.control_plane import ControlPlane
 from tests.support.live import Cluster, node_manifest
 
 pytestmark = pytest.mark.kube
+
+Bayplan = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def bayplan(capsys: pytest.CaptureFixture[str]) -> Bayplan:
+    """Run a command: exit code, stdout, stderr.  In this process, since a new one takes a second to start."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = main(arguments)
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return run
 
 
 @pytest.fixture
@@ -35,39 +49,34 @@ async def shop(cluster: Cluster) -> Cluster:
     return cluster
 
 
-def explain(plane: ControlPlane, *arguments: str) -> tuple[int, dict[str, Any]]:
-    code, printed, complaints = run_cli(["explain", *arguments, "-o", "json"], KUBECONFIG=str(plane.kubeconfig()))
-    assert complaints == ""
-    return code, json.loads(printed)
-
-
-@pytest.mark.parametrize(("pod", "code"), [("there", 0), ("fits", 0), ("big", 1)])
+@pytest.mark.parametrize(
+    ("pod", "code", "verdict"), [("there", 0, "Bound"), ("fits", 0, "Schedulable"), ("big", 1, "Unschedulable")]
+)
 def test_a_snapshot_gives_the_same_explanation_as_the_live_cluster(
-    pod: str, code: int, shop: Cluster, tmp_path: Path
+    pod: str, code: int, verdict: str, shop: Cluster, bayplan: Bayplan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plane, space = shop.plane, shop.namespace
-    file = tmp_path / "snapshot.yaml"
-    assert run_cli(["snapshot", "-o", str(file), f"--kubeconfig={plane.kubeconfig()}"]) == (0, "", "")
+    monkeypatch.setenv("KUBECONFIG", str(shop.plane.kubeconfig()))
+    file = str(tmp_path / "snapshot.yaml")
+    assert bayplan("snapshot", "-o", file) == (0, "", "")
 
-    live = explain(plane, "pod", pod, "-n", space)
-    stored = explain(plane, f"pod/{pod}", "-n", space, "-f", str(file))
+    live = bayplan("explain", "pod", pod, "-n", shop.namespace, "-o", "json")
+    stored = bayplan("explain", f"pod/{pod}", "-n", shop.namespace, "-o", "json", "-f", file)
 
     assert live == stored
-    assert live[0] == code
-    assert live[1]["verdict"] == {"there": "Bound", "fits": "Schedulable", "big": "Unschedulable"}[pod]
+    assert (live[0], json.loads(live[1])["verdict"], live[2]) == (code, verdict, "")
 
 
-def test_a_snapshot_can_be_simulated_and_tells_no_secrets(shop: Cluster, tmp_path: Path) -> None:
+def test_a_snapshot_can_be_simulated_and_tells_no_secrets(shop: Cluster, bayplan: Bayplan, tmp_path: Path) -> None:
     kubeconfig = f"--kubeconfig={shop.plane.kubeconfig()}"
-    code, text, _ = run_cli(["snapshot", "-o", "json", kubeconfig])
+    code, text, _ = bayplan("snapshot", "-o", "json", kubeconfig)
     assert code == 0
     assert "hunter2" not in text
-    kept = run_cli(["snapshot", "--annotation", "note", kubeconfig])[1]
+    kept = bayplan("snapshot", "--annotation", "note", kubeconfig)[1]
     assert "hunter2" in kept
     assert yaml.safe_load(kept)["kind"] == "List"
 
     (tmp_path / "snapshot.json").write_text(text)
-    code, printed, _ = run_cli(["simulate", "-f", str(tmp_path / "snapshot.json"), "-o", "json"])
+    code, printed, _ = bayplan("simulate", "-f", str(tmp_path / "snapshot.json"), "-o", "json")
     found = {pod["name"]: pod for pod in json.loads(printed)["pods"] if pod["namespace"] == shop.namespace}
     assert code == 1
     assert {name: (pod["state"], pod["node"]) for name, pod in found.items()} == {
@@ -77,16 +86,16 @@ def test_a_snapshot_can_be_simulated_and_tells_no_secrets(shop: Cluster, tmp_pat
     }
 
 
-def test_reading_changes_nothing(shop: Cluster) -> None:
+def test_reading_changes_nothing(shop: Cluster, bayplan: Bayplan) -> None:
     before = shop.api.list("Pod", shop.namespace)
-    run_cli(["snapshot", f"--kubeconfig={shop.plane.kubeconfig()}"])
-    run_cli(["explain", "pod", "big", "-n", shop.namespace, f"--kubeconfig={shop.plane.kubeconfig()}"])
+    bayplan("snapshot", f"--kubeconfig={shop.plane.kubeconfig()}")
+    bayplan("explain", "pod", "big", "-n", shop.namespace, f"--kubeconfig={shop.plane.kubeconfig()}")
 
     assert shop.api.list("Pod", shop.namespace) == before
     assert shop.api.list("Event", shop.namespace) == []
 
 
-def test_kinds_that_may_not_be_read_are_named_and_left_out(shop: Cluster) -> None:
+def test_kinds_that_may_not_be_read_are_named_and_left_out(shop: Cluster, bayplan: Bayplan) -> None:
     """With the permissions of somebody who may see nodes and pods, and nothing else."""
     rules = [{"apiGroups": [""], "resources": ["nodes", "pods"], "verbs": ["list"]}]
     subject = {"kind": "User", "name": "nobody", "apiGroup": "rbac.authorization.k8s.io"}
@@ -96,7 +105,7 @@ def test_kinds_that_may_not_be_read_are_named_and_left_out(shop: Cluster) -> Non
     shop.api.create({**common, "kind": "ClusterRoleBinding", "subjects": [subject], "roleRef": reference})
     try:
         kubeconfig = f"--kubeconfig={shop.plane.kubeconfig('nobody')}"
-        code, printed, complaints = run_cli(["explain", "pod", "big", "-n", shop.namespace, kubeconfig])
+        code, printed, complaints = bayplan("explain", "pod", "big", "-n", shop.namespace, kubeconfig)
     finally:
         shop.api.delete("ClusterRoleBinding", "looker")
         shop.api.delete("ClusterRole", "looker")
@@ -107,8 +116,8 @@ def test_kinds_that_may_not_be_read_are_named_and_left_out(shop: Cluster) -> Non
     assert "persistentvolumeclaims" in complaints
 
 
-def test_without_permission_for_pods_there_is_nothing_to_say(plane: ControlPlane) -> None:
-    code, printed, complaints = run_cli(["snapshot", f"--kubeconfig={plane.kubeconfig('nobody')}"])
+def test_without_permission_for_pods_there_is_nothing_to_say(plane: ControlPlane, bayplan: Bayplan) -> None:
+    code, printed, complaints = bayplan("snapshot", f"--kubeconfig={plane.kubeconfig('nobody')}")
 
     assert (code, printed) == (2, "")
     assert "error: GET /api/v1/" in complaints

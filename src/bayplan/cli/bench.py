@@ -53,8 +53,9 @@ def _text(results: list[dict[str, Any]]) -> str:
             f"{result['bound']}/{result['pods']}",
             f"{result['podsPerSecond']}",
             f"{result['microsecondsPerPod']}",
+            f"{result['fullPassPodsPerSecond']}",
             WORKLOADS[result["workload"]].about,
         ]
         for result in results
     ]
-    return table(["WORKLOAD", "NODES", "BOUND", "PODS/S", "US/POD", "WHAT"], rows)
+    return table(["WORKLOAD", "NODES", "BOUND", "PODS/S", "US/POD", "FULL PASS/S", "WHAT"], rows)

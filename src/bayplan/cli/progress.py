@@ -10,6 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 LINE_EVERY_S = 5.0
+BAR_AFTER_S = 0.5
+"""A command that is done sooner needs no bar."""
+
 LOOK_EVERY = 32
 """Calls between two looks at the clock."""
 
@@ -46,14 +49,19 @@ def _bar(what: str) -> Iterator[Report]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        calls = 0
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task(what, total=None)
+    due = time.monotonic() + BAR_AFTER_S
+    calls = 0
 
-        def report(done: int, total: int) -> None:
-            nonlocal calls
-            calls += 1
-            if calls % LOOK_EVERY == 0:
-                bar.update(task, completed=min(done, total), total=total)
+    def report(done: int, total: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls % LOOK_EVERY == 0 and time.monotonic() >= due:
+            bar.start()  # does nothing the second time
+            bar.update(task, completed=min(done, total), total=total)
 
+    try:
         yield report
+    finally:
+        bar.stop()

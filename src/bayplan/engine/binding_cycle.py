@@ -24,7 +24,7 @@ from bayplan.framework.ports import ClusterWriter
 from bayplan.framework.profile import Profile
 from bayplan.framework.status import SUCCESS, Code, Status, failed
 
-# A plugin that never answers must not hold a pod's place for ever.  VolumeBinding alone may take 10 minutes.
+# A plugin that never answers must not hold a pod's place for ever.
 PRE_BIND_DEADLINE_S = 15 * 60.0
 BIND_DEADLINE_S = 60.0
 
@@ -145,7 +145,8 @@ class BindingCycle:
             yield group
 
     async def _one_pre_bind(self, plugin: PreBindPlugin) -> Status:
-        status = await self._ask(plugin, "PreBind", plugin.pre_bind, PRE_BIND_DEADLINE_S)
+        deadline_s = plugin.pre_bind_timeout_s() or PRE_BIND_DEADLINE_S
+        status = await self._ask(plugin, "PreBind", plugin.pre_bind, deadline_s)
         if status.is_success or status.is_rejected:
             return status
         text = f'running PreBind plugin "{plugin.name}": {self._calls.complaint(status)}'

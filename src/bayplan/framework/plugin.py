@@ -317,6 +317,10 @@ class PreBindPlugin(Plugin):
         """``None``: there will be work to do.  ``SKIP``: nothing to do for this pod."""
         return None
 
+    def pre_bind_timeout_s(self) -> float | None:
+        """How long ``pre_bind`` may take; ``None`` leaves it to the engine, which waits 15 minutes."""
+        return None
+
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> MaybeAwaitable:
         raise NotImplementedError
 

@@ -52,6 +52,7 @@ def assemble(
     plugins: Sequence[str] = (),
     discover: bool = True,
     only: str | None = None,
+    remember_classes: bool = True,
     warn: Callable[[str], None] = lambda warning: None,
 ) -> World:
     """
@@ -63,6 +64,7 @@ def assemble(
         discover: whether to take in the plugins of installed packages.
         only: the pod (``namespace/name``) all this is about.  Without a configuration its scheduler is then the only
             one that is known, and pods of others, with their nominations, are none of its business.
+        remember_classes: whether what was found for a pod is carried to the next of its kind; decisions are the same.
         warn: hears of everything that has no effect.
     """
     for warning in given.warnings:
@@ -82,6 +84,7 @@ def assemble(
         writer=cluster,
         events=cluster,
         seed=seed,
+        remember_classes=remember_classes,
         initial_backoff_s=config.pod_initial_backoff_seconds,
         max_backoff_s=config.pod_max_backoff_seconds,
     )

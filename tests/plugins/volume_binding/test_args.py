@@ -30,3 +30,8 @@ def test_the_timeout_can_be_set_as_in_kube_schedulers_files() -> None:
 def test_what_cannot_be_used_is_refused(raw: dict[str, object], said: str) -> None:
     with pytest.raises(InvalidArgsError, match=said):
         load_args(VolumeBinding, raw, "args")
+
+
+def test_the_engine_waits_longer_than_the_plugin() -> None:
+    plugin = VolumeBinding(load_args(VolumeBinding, {"bindTimeoutSeconds": 3600}, "args"))
+    assert plugin.pre_bind_timeout_s() > 3600

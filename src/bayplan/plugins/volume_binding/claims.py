@@ -129,9 +129,10 @@ class ClaimReader:
         capacities = self._room_for(claim, storage_class) if storage_class.can_provision else None
         if SELECTED_NODE in claim.annotations:
             return DelayedClaim(claim, storage_class, capacities=capacities)
-        fitting = [each for each in self._assumed.volumes_of(claim.storage_class) if could_serve(each, claim)]
-        set_aside = tuple(each for each in fitting if each.is_set_aside_for(claim))
-        open_ones = tuple(each for each in fitting if each.spec.claim_ref is None and is_on_offer(each, claim))
+        named = (each for each in self._assumed.volumes_for(claim) if each.storage_class == claim.storage_class)
+        set_aside = tuple(each for each in named if could_serve(each, claim))
+        free = self._assumed.free_volumes(claim.storage_class, claim.request_bytes)
+        open_ones = tuple(each for each in free if could_serve(each, claim) and is_on_offer(each, claim))
         return DelayedClaim(claim, storage_class, set_aside, open_ones, capacities)
 
     def _room_for(

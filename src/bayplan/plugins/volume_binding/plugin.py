@@ -55,6 +55,9 @@ from bayplan.plugins.volume_binding.filtering import BIND_CONFLICT, NO_SPACE, NO
 
 NOT_PREPARED = failed("VolumeBinding filters what its PreFilter prepares; enable it at preFilter as well")
 
+# Writing comes before the waiting that the profile limits; many claims and a slow API server take a while.
+WRITE_S = 300.0
+
 CLAIMS: Key[PodClaims] = Key("VolumeBinding.claims")
 RESERVED: Key[Reserved] = Key("VolumeBinding.reserved")
 
@@ -164,9 +167,15 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
     def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node_name: str) -> Verdict:
         return None if RESERVED in state else SKIP
 
+    def pre_bind_timeout_s(self) -> float:
+        return self._bind_timeout_s + WRITE_S
+
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Awaitable[Verdict]:
-        timeout_s = (self.args or VolumeBindingArgs()).bind_timeout_seconds
-        return binding.bind(state[RESERVED], pod, node_name, handle_of(self), timeout_s)
+        return binding.bind(state[RESERVED], pod, node_name, handle_of(self), self._bind_timeout_s)
+
+    @property
+    def _bind_timeout_s(self) -> float:
+        return float((self.args or VolumeBindingArgs()).bind_timeout_seconds)
 
     # -- what it keeps --
 
