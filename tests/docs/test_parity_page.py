@@ -26,7 +26,7 @@ every_plugin = pytest.mark.parametrize("cls", UPSTREAM, ids=lambda cls: cls.name
 
 
 @cache
-def tests_in(path: str) -> frozenset[str]:
+def names_in(path: str) -> frozenset[str]:
     return frozenset(re.findall(r"^(?:async )?def (test_\w+)", (ROOT / path).read_text(), re.MULTILINE))
 
 
@@ -70,7 +70,7 @@ def test_every_setting_of_an_extender_is_there() -> None:
 def test_the_tests_that_are_named_exist() -> None:
     named = TEST.findall(PAGE.read_text())
     assert len(named) > 100
-    assert [f"{path}::{test}" for path, test in named if test not in tests_in(path)] == []
+    assert [f"{path}::{test}" for path, test in named if test not in names_in(path)] == []
 
 
 def test_the_scenarios_that_are_named_exist() -> None:

@@ -12,7 +12,7 @@ from bayplan.framework.config import load_config
 from bayplan.framework.config_model import SchedulerConfig
 from bayplan.plugins import IN_TREE
 from bayplan.plugins.defaults import DEFAULT_PLUGINS
-from bayplan.plugins.registering import make_profiles, registry
+from bayplan.plugins.registering import make_profiles, mistakes_of, registry
 
 OWN = """\
 from bayplan.framework import ScorePlugin
@@ -85,3 +85,26 @@ def test_unknown_plugins_and_modules_are_refused(own: str) -> None:
         make_profiles(config(plugins={"filter": {"enabled": [{"name": "NodePort"}]}}), known)(no_handle)
     with pytest.raises(ConfigError, match="no module"):
         registry(["nowhere.at_all:Likes"], discover=False)
+
+
+def test_mistakes_of_shape_names_and_args_are_told_together() -> None:
+    raw = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "parallelism": 0,
+        "profiles": [
+            {
+                "plugins": {"score": {"enabled": [{"name": "NodeResourceFit"}]}},
+                "pluginConfig": [{"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": 200}}],
+            }
+        ],
+    }
+
+    with pytest.raises(ConfigError) as raised:
+        load_config(raw, "wrong.yaml", mistakes_of())
+
+    lines = str(raised.value).splitlines()
+    assert len(lines) == 3
+    assert "parallelism" in lines[0]
+    assert 'did you mean "NodeResourcesFit"?' in lines[1]
+    assert "hardPodAffinityWeight" in lines[2]

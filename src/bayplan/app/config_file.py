@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import structlog
@@ -10,13 +11,14 @@ from bayplan.errors import ConfigError, InputError
 from bayplan.framework.config import load_config
 from bayplan.framework.config_model import SchedulerConfig
 from bayplan.objects.manifests import read
+from bayplan.plugins.registering import mistakes_of
 
 log = structlog.get_logger()
 
 OWN_PROFILE = "bayplan"
 
 
-def read_config(path: Path | None) -> SchedulerConfig:
+def read_config(path: Path | None, plugins: Sequence[str] = ()) -> SchedulerConfig:
     """The configuration in a file; without one, a single profile called ``bayplan``."""
     if path is None:
         raw = {
@@ -32,7 +34,7 @@ def read_config(path: Path | None) -> SchedulerConfig:
         raise ConfigError(str(error)) from error
     if len(documents) != 1:
         raise ConfigError(f"{path}: expected one KubeSchedulerConfiguration, found {len(documents)} documents")
-    config, warnings = load_config(documents[0].raw, str(path))
+    config, warnings = load_config(documents[0].raw, str(path), mistakes_of(plugins))
     for warning in warnings:
         log.warning("configuration", text=warning)
     return config

@@ -59,7 +59,7 @@ def explain(
     elif kubeconfig or context:
         raise InputError("files and a live cluster at once", fix="leave out -f, or --kubeconfig and --context")
     else:
-        given = loading.read(filename, recursive=recursive, config=config)
+        given = loading.read(filename, recursive=recursive, config=config, plugins=plugin or ())
         namespace = namespace or "default"
     world = assemble(given, seed=seed, now=started, plugins=plugin or (), only=f"{namespace}/{name}", warn=warn)
     document = explaining.explain_pod(world, namespace, name)
@@ -74,7 +74,8 @@ def _live(kubeconfig: str | None, context: str | None, config: str | None, plugi
 
     live = snapshotting.look(kubeconfig, context, plugins=plugins, warn=warn)
     documents = loading.documents_of(live.documents)
-    return loading.load(documents, None if config is None else loading.read_config(config)), live.namespace
+    configuration = None if config is None else loading.read_config(config)
+    return loading.load(documents, configuration, plugins), live.namespace
 
 
 def pod_name(what: list[str]) -> str:

@@ -75,7 +75,7 @@ def scheduler(
     logging.set_up(verbose=verbose, as_json=log_format == LogFormat.JSON)
     return run_scheduler(
         SchedulerOptions(
-            config=read_config(None if config is None else Path(config)),
+            config=read_config(None if config is None else Path(config), plugin or ()),
             kubeconfig=kubeconfig,
             context=context,
             plugins=tuple(plugin or ()),

@@ -50,7 +50,7 @@ def simulate(
     from bayplan.simulator import loading, report, simulating
 
     started, length = options.read_now(now), options.read_duration(run_for, "--for")
-    given = loading.read(filename, recursive=recursive, config=config)
+    given = loading.read(filename, recursive=recursive, config=config, plugins=plugin or ())
     with progress("pods tried") as tell:
         document = simulating.simulate(
             given,

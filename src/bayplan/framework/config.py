@@ -8,8 +8,8 @@ each, with its path.  Versions before v1 are brought into v1's shape first; ``co
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
@@ -38,9 +38,16 @@ GROUP = "kubescheduler.config.k8s.io"
 API_VERSION = f"{GROUP}/v1"
 
 
-def load_config(raw: Any, source: str) -> tuple[SchedulerConfig, list[str]]:
+MoreMistakes: TypeAlias = "Callable[[SchedulerConfig], Iterable[Mistake]]"
+"""Finds what is wrong beyond the shape of the file: plugins nobody knows, args that make no sense."""
+
+
+def load_config(
+    raw: Any, source: str, more_mistakes: MoreMistakes = lambda config: ()
+) -> tuple[SchedulerConfig, list[str]]:
     """
-    The configuration in a document, and warnings about what was converted or left out.
+    The configuration in a document, and warnings about what was converted or left out.  If there are mistakes,
+    ``more_mistakes`` is asked too, so that all of them are told at once.
 
     Raises:
         ConfigError: one line for each mistake, with the file and the path in front.
@@ -60,6 +67,7 @@ def load_config(raw: Any, source: str) -> tuple[SchedulerConfig, list[str]]:
         config, more, mistakes = config_legacy_plugins.converted(config, version)
         warnings += more
     if mistakes:
+        mistakes += _elsewhere(more_mistakes(config), mistakes)
         raise ConfigError(as_lines(mistakes, source))
     return config.read_from(source), [f"{source}: {warning}" for warning in warnings]
 

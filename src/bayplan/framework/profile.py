@@ -71,22 +71,39 @@ def build_profiles(
     """
     mistakes = find_mistakes(config)
     _raise_if([(InvalidProfileError, mistake) for mistake in mistakes], config.source)
-    always = [Listed(default.name, default.weight, "default plugins") for default in defaults]
-    always += [
-        Listed(name, None, "--plugin")
-        for name in dict.fromkeys(extra_enabled)
-        if not _is_named(config, name) and name not in {entry.name for entry in always}
-    ]
-    drafts = [
-        _Draft(profile, field_path("profiles", index), registry, always)
-        for index, profile in enumerate(config.profiles)
-    ]
+    drafts = _drafts(config, registry, defaults, extra_enabled)
     problems = [problem for draft in drafts for problem in draft.problems]
     _raise_if(problems or list(_queue_sorts_differ(drafts)), config.source)
     profiles = [draft.made(config, registry, handle) for draft in drafts]
     _raise_if([problem for draft in drafts for problem in draft.problems], config.source)
     warnings = [warning for draft in drafts for warning in draft.warnings]
     return {profile.scheduler_name: profile for profile in profiles}, as_lines(warnings, config.source).splitlines()
+
+
+def find_problems(
+    config: SchedulerConfig,
+    registry: Registry,
+    defaults: Sequence[DefaultPlugin],
+    extra_enabled: Iterable[str] = (),
+) -> list[Mistake]:
+    """What is wrong with the plugins and args of a configuration, also of one that has other mistakes."""
+    drafts = _drafts(config, registry, defaults, extra_enabled)
+    return [mistake for draft in drafts for _, mistake in draft.problems]
+
+
+def _drafts(
+    config: SchedulerConfig, registry: Registry, defaults: Sequence[DefaultPlugin], extra_enabled: Iterable[str]
+) -> list[_Draft]:
+    always = [Listed(default.name, default.weight, "default plugins") for default in defaults]
+    always += [
+        Listed(name, None, "--plugin")
+        for name in dict.fromkeys(extra_enabled)
+        if not _is_named(config, name) and name not in {entry.name for entry in always}
+    ]
+    return [
+        _Draft(profile, field_path("profiles", index), registry, always)
+        for index, profile in enumerate(config.profiles)
+    ]
 
 
 class _Draft:

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from bayplan.errors import ConfigError
+from bayplan.framework.config import MoreMistakes
 from bayplan.framework.config_model import PluginConfig, ProfileConfig, SchedulerConfig
 from bayplan.framework.handle import Handle
-from bayplan.framework.profile import Profile, build_profiles
+from bayplan.framework.mistakes import Mistake
+from bayplan.framework.profile import Profile, build_profiles, find_problems
 from bayplan.framework.registry import Registry
 from bayplan.plugins import IN_TREE
 from bayplan.plugins.defaults import DEFAULT_PLUGINS
@@ -27,6 +30,19 @@ def registry(specs: Sequence[str] = (), discover: bool = True) -> tuple[Registry
     if discover:
         known.discover()
     return known, tuple(known.load_spec(spec).name for spec in specs)
+
+
+def mistakes_of(specs: Sequence[str] = ()) -> MoreMistakes:
+    """For ``load_config``: what is wrong with the plugins that a configuration names."""
+
+    def find(config: SchedulerConfig) -> Iterable[Mistake]:
+        try:
+            known, extra = registry(specs)
+        except ConfigError:
+            return []  # a plugin that cannot be loaded is told by whoever loads it for good
+        return find_problems(config, known, DEFAULT_PLUGINS, extra)
+
+    return find
 
 
 def make_profiles(

@@ -22,6 +22,7 @@ from bayplan.objects.manifests import Document
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.pod import Pod
 from bayplan.objects.workload import Workload
+from bayplan.plugins.registering import mistakes_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +45,15 @@ def read(
     *,
     recursive: bool = False,
     config: str | Path | None = None,
+    plugins: Sequence[str] = (),
     stdin: bytes | None = None,
 ) -> Given:
-    """Everything in the files; ``config`` names a file with a KubeSchedulerConfiguration."""
+    """
+    Everything in the files; ``config`` names a file with a KubeSchedulerConfiguration, ``plugins`` are those it may
+    name beside the ones that are known anyway.
+    """
     documents = manifests.read(inputs, recursive=recursive, stdin=stdin)
-    return load(documents, None if config is None else read_config(config))
+    return load(documents, None if config is None else read_config(config), plugins)
 
 
 def documents_of(raws: Iterable[dict[str, Any]], source: str = "") -> list[Document]:
@@ -65,13 +70,13 @@ def read_config(path: str | Path) -> Document:
     raise InputError(f"expected one {CONFIG_KIND}, found {found}", source=str(path), fix=f"write kind: {CONFIG_KIND}")
 
 
-def load(documents: Iterable[Document], config: Document | None = None) -> Given:
+def load(documents: Iterable[Document], config: Document | None = None, plugins: Sequence[str] = ()) -> Given:
     """Documents as the objects a cluster would hold.  Raises ``InputError`` or ``ConfigError``."""
     rest: list[Document] = []
     configs = [] if config is None else [config]
     for document in documents:
         (configs if document.kind == CONFIG_KIND else rest).append(document)
-    settings, warnings = _config(configs)
+    settings, warnings = _config(configs, plugins)
     loaded = loading.load(rest)
     warnings += loaded.warnings
     if loaded.note:
@@ -99,7 +104,7 @@ def _template_mistakes(given: Given) -> Iterator[InputError]:
             yield wrong.located(document.source, document.line, kinds.describe(document.raw))
 
 
-def _config(configs: Sequence[Document]) -> tuple[SchedulerConfig | None, list[str]]:
+def _config(configs: Sequence[Document], plugins: Sequence[str]) -> tuple[SchedulerConfig | None, list[str]]:
     if not configs:
         return None, []
     if len(configs) > 1:
@@ -109,7 +114,7 @@ def _config(configs: Sequence[Document]) -> tuple[SchedulerConfig | None, list[s
             line=configs[1].line,
             fix="keep one of the two",
         )
-    return load_config(configs[0].raw, configs[0].source)
+    return load_config(configs[0].raw, configs[0].source, mistakes_of(plugins))
 
 
 def _places(documents: Iterable[Document]) -> dict[tuple[str, str, str], Document]:

@@ -19,7 +19,7 @@ from tests.plugins.leaf_node_workload_policy.simulated import (
     written,
 )
 
-REGIONS = [node(f"region{name}-{number}", f"region{name}", "region") for name in "AB" for number in (1, 2)]
+REGIONS = [node(f"{name}-{number}", f"region{name.upper()}", "region") for name in "ab" for number in (1, 2)]
 TAINT = {"taints": [{"key": "kosmos.io/node", "value": "true", "effect": "NoSchedule"}]}
 CLUSTERS = [{**each, "spec": TAINT} for each in REGIONS]
 LEAF_PROFILE: dict[str, Any] = {
@@ -48,13 +48,13 @@ def test_five_in_region_a_and_three_in_region_b(kind: str, type_: str, method: s
     made = written(numbers(regionA=5, regionB=3), "region", allocationType=type_, allocationMethod=method)
     more = {"serviceName": "web"} if kind == "StatefulSet" else {}
     result = simulated([*REGIONS, made, deployment(8, kind, **more)], seed)
-    assert domains_of(result) == {"regionA": 5, "regionB": 3}
+    assert domains_of(result) == {"a": 5, "b": 3}
 
 
 def test_clusters_can_be_domains() -> None:
     made = written(numbers(regionA=5, regionB=3), "region", allocationType="Required")
     result = simulated([*CLUSTERS, made, deployment(8), LEAF_PROFILE])
-    assert domains_of(result) == {"regionA": 5, "regionB": 3}
+    assert domains_of(result) == {"a": 5, "b": 3}
     kept_off = simulated([*CLUSTERS, made, deployment(8)])
     assert bound(kept_off) == [], "without LeafNodeTaintToleration pods must tolerate the taint"
 
@@ -89,7 +89,9 @@ def test_other_plugins_choose_the_node_but_not_the_domain() -> None:
     workload = deployment(4)
     preferred = {
         "weight": 100,
-        "preference": {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["member-1"]}]},
+        "preference": {
+            "matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["member-1"]}]
+        },
     }
     affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [preferred]}}
     workload["spec"]["template"]["spec"]["affinity"] = affinity
