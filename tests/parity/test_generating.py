@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
+import pytest
+
 from tests.parity.generating import Cluster, generate
 from tests.parity.generating.pods import FEATURES
-from tests.parity.generating.style import EVERYTHING, STYLES
+from tests.parity.generating.style import EVERYTHING, FIRST_STORAGE_SEED, STORAGE_STYLES, STYLES
 
 MARKS = {
     "every toleration operator": ['"operator": "Exists"', '"operator": "Equal"'],
@@ -19,6 +21,19 @@ MARKS = {
     "odd resources": ["hugepages-2Mi", "example.com/gpu", "ephemeral-storage", '"runtimeClassName"', '"cpu": "0"'],
     "states of pods": ["finalizers", "allocatedResources", '"Succeeded"', "nominatedNodeName", "schedulingGates"],
 }
+STORAGE_MARKS = {
+    "every kind of volume": ["persistentVolumeClaim", '"ephemeral"', "gcePersistentDisk", "iscsi", "rbd", "azureFile"],
+    "states of claims": ["bind-completed", '"Lost"', "selected-node", '"ReadWriteOncePod"', '"volumeMode"'],
+    "states of volumes": [
+        '"Available"',
+        '"Released"',
+        "claimRef",
+        "failure-domain.beta.kubernetes.io/zone",
+        "z1____z2",
+    ],
+    "what drivers say": ["migrated-plugins", "maximumVolumeSize", "storageCapacity", "allowedTopologies", "attacher"],
+}
+STORAGE_SEEDS = range(FIRST_STORAGE_SEED, FIRST_STORAGE_SEED + 10 * len(STORAGE_STYLES))
 
 
 def text_of(cluster: Cluster) -> str:
@@ -26,7 +41,8 @@ def text_of(cluster: Cluster) -> str:
 
 
 def test_the_same_seed_gives_the_same_cluster() -> None:
-    assert all(text_of(generate(seed)) == text_of(generate(seed)) for seed in range(len(STYLES)))
+    seeds = [*range(len(STYLES)), *STORAGE_SEEDS[: len(STORAGE_STYLES)]]
+    assert all(text_of(generate(seed)) == text_of(generate(seed)) for seed in seeds)
 
 
 def test_seeds_differ() -> None:
@@ -34,7 +50,7 @@ def test_seeds_differ() -> None:
 
 
 def test_names_are_unique_within_a_cluster() -> None:
-    for seed in range(60):
+    for seed in [*range(60), *STORAGE_SEEDS]:
         cluster = generate(seed)
         keys = [
             (one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"])
@@ -45,10 +61,11 @@ def test_names_are_unique_within_a_cluster() -> None:
 
 def test_every_feature_belongs_to_some_style() -> None:
     assert set(EVERYTHING) == set(FEATURES)
-    assert all(set(style.features) <= set(FEATURES) for style in STYLES)
+    assert all(set(style.features) <= set(FEATURES) for style in (*STYLES, *STORAGE_STYLES))
 
 
-def test_a_few_dozen_seeds_use_everything() -> None:
-    text = "".join(text_of(generate(seed)) for seed in range(3 * len(STYLES)))
-    missing = {rule: [mark for mark in marks if mark not in text] for rule, marks in MARKS.items()}
+@pytest.mark.parametrize(("seeds", "expected"), [(range(3 * len(STYLES)), MARKS), (STORAGE_SEEDS, STORAGE_MARKS)])
+def test_a_few_dozen_seeds_use_everything(seeds: range, expected: dict[str, list[str]]) -> None:
+    text = "".join(text_of(generate(seed)) for seed in seeds)
+    missing = {rule: [mark for mark in marks if mark not in text] for rule, marks in expected.items()}
     assert {rule: marks for rule, marks in missing.items() if marks} == {}

@@ -1,6 +1,6 @@
 """Bayplan decides as kube-scheduler v1.36 does: on recorded cases anywhere, on fresh clusters where the programs are.
 
-More of it by hand: ``python -m tests.parity --seeds 0:500``.
+More of it by hand: ``python -m tests.parity --seeds 0:500``, and with storage ``--seeds 10000:10200``.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import pytest
 from tests.parity.case import Case, read_case
 from tests.parity.comparing import ENGINE, compare, explain, write_mismatch
 from tests.parity.generating import generate
-from tests.parity.generating.style import STYLES
+from tests.parity.generating.style import FIRST_STORAGE_SEED, STORAGE_STYLES, STYLES
 from tests.parity.oracle import Oracle
 
+FRESH_STORAGE = range(FIRST_STORAGE_SEED + 1000, FIRST_STORAGE_SEED + 1000 + len(STORAGE_STYLES))
 RECORDED = sorted((Path(__file__).parent / "recorded").glob("*.json.gz"))
 
 
@@ -38,7 +39,7 @@ def test_recorded_decision_is_bayplans_decision(path: Path, tmp_path: Path) -> N
 
 @pytest.mark.kube
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1000, 1000 + len(STYLES)))
+@pytest.mark.parametrize("seed", [*range(1000, 1000 + len(STYLES)), *FRESH_STORAGE])
 def test_fresh_decisions_are_bayplans_decisions(seed: int, oracle: Oracle, tmp_path: Path) -> None:
     pytest.importorskip(ENGINE)
     cases = oracle.record(generate(seed))

@@ -26,3 +26,22 @@ def set_up(*, verbose: bool = False, as_json: bool = False) -> None:
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
         cache_logger_on_first_use=True,
     )
+    logging.basicConfig(handlers=[_Forward(verbose)], level=logging.WARNING, force=True)
+
+
+class _Forward(logging.Handler):
+    """
+    What libraries have to say, in the same form.
+
+    It never counts as an error: whether a broken connection is one is for whoever uses the connection to say.
+    """
+
+    def __init__(self, verbose: bool) -> None:
+        super().__init__()
+        self._verbose = verbose
+
+    def emit(self, record: logging.LogRecord) -> None:
+        more: dict[str, object] = {"source": record.name}
+        if record.exc_info and record.exc_info[1] is not None:
+            more |= {"exc_info": record.exc_info} if self._verbose else {"error": repr(record.exc_info[1])}
+        structlog.get_logger().warning(" ".join(record.getMessage().split()), **more)
