@@ -76,7 +76,7 @@ async def test_without_the_right_to_read_pods_it_does_not_start_and_says_so(clus
     rules = [rule for rule in RULES if rule["resources"] != ["pods"]]
     await asyncio.to_thread(cluster.api.patch, "ClusterRole", "test-scheduler", {"rules": [*rules, BUDGETS]})
     async with running(cluster.plane, kubeconfig=cluster.plane.kubeconfig("nobody"), wait=False) as run:
-        (refusal,) = await until(lambda: run.live.refusals() or None, "a refusal")
+        (refusal,) = await until(lambda: run.live.refusals(), "a refusal")
         await asyncio.sleep(0.2)
         assert not run.live.is_synced()
         assert not run.live.is_scheduling

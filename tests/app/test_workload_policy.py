@@ -78,9 +78,7 @@ async def kubelets(cluster: Cluster) -> AsyncIterator[None]:
                     elif pod["spec"].get("nodeName") and pod["status"]["phase"] == "Pending":
                         ready = [{"type": each, "status": "True"} for each in ("Ready", "ContainersReady")]
                         status = {"phase": "Running", "conditions": [*pod["status"].get("conditions", ()), *ready]}
-                        await asyncio.to_thread(
-                            cluster.api.patch, "Pod", name, {"status": status}, NAMESPACE, "status"
-                        )
+                        await asyncio.to_thread(cluster.api.patch, "Pod", name, {"status": status}, NAMESPACE, "status")
             await asyncio.sleep(0.05)
 
     task = asyncio.ensure_future(work())
@@ -121,7 +119,9 @@ def without_anti_affinity(deployment: Object) -> Object:
     return changed
 
 
-@pytest.mark.parametrize("prepared", [copy.deepcopy, without_anti_affinity], ids=["as printed", "without anti-affinity"])
+@pytest.mark.parametrize(
+    "prepared", [copy.deepcopy, without_anti_affinity], ids=["as printed", "without anti-affinity"]
+)
 async def test_published_test_1_places_all_six_pods(world: Cluster, prepared: Any) -> None:
     await asyncio.gather(*(world.create(each) for each in example_nodes()))
     await world.create(example("workloadpolicy-example-1.yaml"))

@@ -63,7 +63,7 @@ class ScriptedTransport:
         headers: Mapping[str, str] | None = None,
         timeout_s: float = REQUEST_TIMEOUT_S,
     ) -> Response:
-        request = Request(method, path, params or {}, None if body is None else json.loads(body), headers or {})
+        request = Request(method, path, dict(params or {}), None if body is None else json.loads(body), headers or {})
         self.requests.append(request)
         await asyncio.sleep(0)
         answer = self._next(request)
@@ -75,7 +75,7 @@ class ScriptedTransport:
     async def stream(
         self, path: str, *, params: Mapping[str, str], headers: Mapping[str, str] | None, silence_s: float
     ) -> AsyncIterator[Stream]:
-        self.requests.append(Request("WATCH", path, params, None, headers or {}))
+        self.requests.append(Request("WATCH", path, dict(params), None, headers or {}))
         script = self.watches.pop(0) if self.watches else None
         if isinstance(script, TransportError):
             raise script

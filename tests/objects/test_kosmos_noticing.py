@@ -17,7 +17,12 @@ SPEC: dict[str, Any] = {
 
 
 def warnings(kind: str, spec: dict[str, Any], api_version: str = "kosmos.io/v1alpha1", **meta: Any) -> list[str]:
-    raw = {"apiVersion": api_version, "kind": kind, "metadata": {"name": "x", "namespace": "default", **meta}, "spec": spec}
+    raw = {
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {"name": "x", "namespace": "default", **meta},
+        "spec": spec,
+    }
     return loading.load([Document("a.yaml", 3, raw)]).warnings
 
 

@@ -53,7 +53,10 @@ def domains(*entries: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"topologyKey": ""}, "spec.topologyKey: there is none; write a node label such as topology.kubernetes.io/region"),
+        (
+            {"topologyKey": ""},
+            "spec.topologyKey: there is none; write a node label such as topology.kubernetes.io/region",
+        ),
         ({"topologyKey": "a b"}, 'spec.topologyKey: "a b" is not a label key'),
         ({"labelSelector": None}, "spec.labelSelector: there is none; write the labels of the pods under matchLabels"),
         ({"labelSelector": {}}, "spec.labelSelector: it is empty and would match every pod of the namespace"),
@@ -109,15 +112,24 @@ def domains(*entries: dict[str, Any]) -> dict[str, Any]:
             {"allocationType": "Always"},
             'spec.allocationType: "Always" is not possible here; write Preferred or Required instead',
         ),
-        ({"allocationMethod": "Pour"}, 'spec.allocationMethod: "Pour" is not possible here; write Balance or Fill instead'),
+        (
+            {"allocationMethod": "Pour"},
+            'spec.allocationMethod: "Pour" is not possible here; write Balance or Fill instead',
+        ),
         (
             {"allocationMethod": "Balance", "scheduleStrategy": "Fill"},
             "spec.scheduleStrategy: Fill contradicts allocationMethod Balance; remove it",
         ),
-        ({"unlistedDomains": "Maybe"}, 'spec.unlistedDomains: "Maybe" is not possible here; write Deny or Allow instead'),
+        (
+            {"unlistedDomains": "Maybe"},
+            'spec.unlistedDomains: "Maybe" is not possible here; write Deny or Allow instead',
+        ),
         ({"matchLabelKeys": ["a b"]}, 'spec.matchLabelKeys[0]: "a b" is not a label key'),
         ({"rebalance": {"mode": False}}, 'spec.rebalance.mode: YAML reads Off without quotes as false; write "Off"'),
-        ({"rebalance": {"mode": "Now"}}, 'spec.rebalance.mode: "Now" is not possible here; write Off or DryRun or Auto'),
+        (
+            {"rebalance": {"mode": "Now"}},
+            'spec.rebalance.mode: "Now" is not possible here; write Off or DryRun or Auto',
+        ),
         ({"rebalance": {"maxUnavailable": -1}}, "spec.rebalance.maxUnavailable: -1 is no number of pods"),
         ({"rebalance": {"intervalSeconds": -1}}, "spec.rebalance.intervalSeconds: -1 is less than nothing"),
     ],
@@ -161,7 +173,11 @@ PODS = [{"policyName": "t", "namePrefix": "web"}]
         (PODS, [{"name": "t", "nodeType": "leaf"}], []),
         (PODS, [{"name": "t", "nodeType": "adv", "advancedTerm": {"nodeName": "n1"}}], []),
         ([], [{"name": "t"}], ["spec.resourceSelectors: there is none"]),
-        ([{"policyName": "u", "name": "a"}], [{"name": "t"}], ['spec.resourceSelectors[0].policyName: "u" is no policy term']),
+        (
+            [{"policyName": "u", "name": "a"}],
+            [{"name": "t"}],
+            ['spec.resourceSelectors[0].policyName: "u" is no policy term'],
+        ),
         ([{"name": "a"}], [{"name": "t"}], ["spec.resourceSelectors[0].policyName: there is none"]),
         ([{"policyName": "t"}], [{"name": "t"}], ["spec.resourceSelectors[0]: selects no pods"]),
         (

@@ -91,8 +91,8 @@ def test_a_claim_that_need_not_wait_gets_a_volume_made() -> None:
 def test_a_claim_that_names_its_volume_gets_it() -> None:
     named = claim("c", "x", volumeName="v")
     assert placed(node("n1"), node("n2"), volume("v", "x", on="n2"), named, user("a", "c")) == {"a": "n2"}
-    taken = {"claimRef": {"namespace": "default", "name": "other"}}
-    assert placed(node("n"), volume("v", "x", **taken), named, user("a", "c")) == {"a": IMMEDIATE}
+    taken = volume("v", "x", claimRef={"namespace": "default", "name": "other"})
+    assert placed(node("n"), taken, named, user("a", "c")) == {"a": IMMEDIATE}
 
 
 def test_a_claim_with_a_status_is_left_as_it_is() -> None:

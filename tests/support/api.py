@@ -49,7 +49,9 @@ KINDS: dict[str, tuple[str, str, bool]] = {
     "CustomResourceDefinition": ("apiextensions.k8s.io/v1", "customresourcedefinitions", False),
     "ValidatingAdmissionPolicy": ("admissionregistration.k8s.io/v1", "validatingadmissionpolicies", False),
     "ValidatingAdmissionPolicyBinding": (
-        "admissionregistration.k8s.io/v1", "validatingadmissionpolicybindings", False,
+        "admissionregistration.k8s.io/v1",
+        "validatingadmissionpolicybindings",
+        False,
     ),
     "WorkloadPolicy": ("kosmos.io/v1alpha1", "workloadpolicies", True),
     "DistributionPolicy": ("kosmos.io/v1alpha1", "distributionpolicies", True),

@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from bayplan.app.installing import manifests
-from tests.support.api import Api, ApiError, Object, path_of
+from tests.support.api import Api, ApiError, Object
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "workload-policy"
 KINDS = ("WorkloadPolicy", "DistributionPolicy", "ClusterDistributionPolicy")

@@ -157,13 +157,13 @@ def scheduled_condition(pod: Object) -> Object | None:
 
 
 async def until(ask: Callable[[], Any], described: str, timeout_s: float = 10.0) -> Any:
-    """Ask (a function or a coroutine function) until the answer is neither None nor False."""
+    """Ask (a function or a coroutine function) until the answer is true, or anything but empty."""
     deadline = time.monotonic() + timeout_s
     while True:
         answer = ask()
         if asyncio.iscoroutine(answer):
             answer = await answer
-        if answer is not None and answer is not False:
+        if answer:
             return answer
         if time.monotonic() > deadline:
             raise TimeoutError(f"waited {timeout_s:g} s for {described}")

@@ -196,8 +196,7 @@ class Search:
         if row is None or self._first_no[row] != FEASIBLE:
             return None
         status = self._filters.fits(self._state, self._pod, self._nodes.node(row))
-        if status.is_error:
-            raise FilterError(status)
+        # An error here is no reason to give up: the full search meets it again if it is there to stay.
         return row if status.is_success else None
 
     def run(self, few: list[int] | None) -> Rows:

@@ -71,12 +71,19 @@ for _group, _plural, _struct, _namespaced in (
 ):
     register(Kind(_group, "v1", _struct.__name__, _plural, _struct, _namespaced))
 
-for _plural, _struct, _namespaced in (
-    ("workloadpolicies", kosmos.WorkloadPolicy, True),
-    ("distributionpolicies", kosmos.DistributionPolicy, True),
-    ("clusterdistributionpolicies", kosmos.ClusterDistributionPolicy, False),
+for _kind in (
+    Kind(kosmos.GROUP, kosmos.VERSION, "WorkloadPolicy", "workloadpolicies", kosmos.WorkloadPolicy),
+    Kind(kosmos.GROUP, kosmos.VERSION, "DistributionPolicy", "distributionpolicies", kosmos.DistributionPolicy),
+    Kind(
+        kosmos.GROUP,
+        kosmos.VERSION,
+        "ClusterDistributionPolicy",
+        "clusterdistributionpolicies",
+        kosmos.ClusterDistributionPolicy,
+        namespaced=False,
+    ),
 ):
-    register(Kind(kosmos.GROUP, kosmos.VERSION, _struct.__name__, _plural, _struct, _namespaced))
+    register(_kind)
 
 
 def find(api_version: str, kind: str) -> Kind | None:

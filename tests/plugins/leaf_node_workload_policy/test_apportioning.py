@@ -49,9 +49,7 @@ def domains(*written: Any) -> list[DomainAllocation]:
         ([1, "50%"], 0, [1, 0]),
     ],
 )
-def test_domains_get_numbers_then_percentages_then_the_rest(
-    written: list[Any], total: int, numbers: list[int]
-) -> None:
+def test_domains_get_numbers_then_percentages_then_the_rest(written: list[Any], total: int, numbers: list[int]) -> None:
     assert desired(domains(*written), total) == numbers
 
 

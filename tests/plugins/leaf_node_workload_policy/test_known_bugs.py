@@ -14,7 +14,7 @@ import pytest
 from bayplan.framework import Code, CycleState
 from bayplan.framework.what_if import WhatIfNode
 from bayplan.testing import PodBuilder, node, pod
-from tests.plugins.kosmos import APP, KEY, asking, domain, numbers, placed, policy, required
+from tests.plugins.kosmos import APP, KEY, asking, domain, numbers, placed, required
 from tests.plugins.leaf_node_workload_policy.simulated import NODES, bound, deployment, domains_of, simulated, written
 from tests.plugins.leaf_node_workload_policy.support import Bench
 
@@ -108,7 +108,9 @@ def test_b8_a_nominated_pod_on_a_node_of_another_domain_upsets_nobody() -> None:
     assert bench.plugin.filter_node(state, waiting, bench.cache.nodes.node(0)) is not None
 
 
-@pytest.mark.parametrize(("victim", "admits"), [(placed("host", 1)[0], True), (placed("host", 1)[0].terminating(), False)])
+@pytest.mark.parametrize(
+    ("victim", "admits"), [(placed("host", 1)[0], True), (placed("host", 1)[0].terminating(), False)]
+)
 def test_b9_only_pods_that_were_counted_make_room_when_imagined_gone(victim: PodBuilder, admits: bool) -> None:
     others = placed("host", 1, "other") if not admits else []
     bench = Bench([domain("host")], [victim, *others], [required(*numbers(host=1))])
@@ -153,5 +155,3 @@ def test_b13_nodes_without_the_label_do_not_count_for_an_empty_value() -> None:
 def test_terminating_pods_leave_room_for_their_replacement() -> None:
     leaving = [each.terminating() for each in placed("host", 1)]
     assert Bench([domain("host")], leaving, [required(*numbers(host=1))]).reasons(asking()) == {}
-
-

@@ -29,8 +29,7 @@ def desired(domains: Sequence[DomainAllocation], total: int) -> list[int]:
     left = max(0, total - sum(found))
     weighed = shared(left, [each.weight or 0 for each in domains])
     return [
-        left if each.remainder else number + more
-        for each, number, more in zip(domains, found, weighed, strict=True)
+        left if each.remainder else number + more for each, number, more in zip(domains, found, weighed, strict=True)
     ]
 
 
