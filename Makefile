@@ -27,8 +27,9 @@ quick: $(STAMP) ## the tests that take under a minute
 check: $(STAMP) ## ruff, mypy strict, import contracts
 	scripts/check
 
-bench: $(STAMP) ## the benchmarks, in memory
+bench: $(STAMP) kube ## the benchmarks: the engine in memory, then live beside the real kube-scheduler
 	$(PY) -m bayplan bench
+	$(PY) -m benchmarks.live
 
 parity: $(STAMP) kube ## random clusters beside the real kube-scheduler: make parity SEEDS=0:1000
 	$(PY) -m tests.parity --seeds $(SEEDS)

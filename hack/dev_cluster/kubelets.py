@@ -12,7 +12,6 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import structlog
-from hack.dev_cluster import statuses
 
 from bayplan.errors import BayplanError, ConflictError, NotFoundError
 from bayplan.kube.client import STRATEGIC_PATCH, Client
@@ -20,6 +19,7 @@ from bayplan.kube.informer import Informer
 from bayplan.objects.kinds import all_kinds
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
+from hack.dev_cluster import statuses
 
 log = structlog.get_logger()
 

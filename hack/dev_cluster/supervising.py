@@ -9,14 +9,13 @@ from collections.abc import Coroutine
 from dataclasses import replace
 from typing import IO, Any, TypeVar
 
-from hack.dev_cluster.kubelets import Kubelets
-from hack.dev_cluster.servers import Servers
-from hack.dev_cluster.state import FOLDER, Settings, State, locked
-
 from bayplan.app import logging
 from bayplan.errors import BayplanError
 from bayplan.kube.auth import Credentials
 from bayplan.kube.client import Client
+from hack.dev_cluster.kubelets import Kubelets
+from hack.dev_cluster.servers import Servers
+from hack.dev_cluster.state import FOLDER, Settings, State, locked
 
 GRACE_S = 5.0
 T = TypeVar("T")

@@ -25,8 +25,8 @@ from bayplan.framework import (
     ReservePlugin,
     ScorePlugin,
 )
-from bayplan.framework.events import Change
 from bayplan.framework.config_model import SchedulerConfig
+from bayplan.framework.events import Change
 from bayplan.framework.status import SKIP, unschedulable
 from bayplan.objects.pod import Pod
 from tests.support.faults import Answer

@@ -26,7 +26,7 @@ def test_a_message_is_one_line_with_its_fields(capsys: pytest.CaptureFixture[str
     structlog.get_logger().info("bound", pod="default/web", note="two\nlines")
     (line,) = capsys.readouterr().err.splitlines()
 
-    assert line.endswith(r'level=info event=bound pod=default/web note=two\nlines')
+    assert line.endswith(r"level=info event=bound pod=default/web note=two\nlines")
 
 
 def test_machines_get_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,8 +11,8 @@ import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from bayplan.app.serving import Authorizer
 from bayplan.app.service import scheduler_server
+from bayplan.app.serving import Authorizer
 from tests.support.faults import Answer, FaultyTransport, LostRequest
 from tests.support.live import Cluster, Running, client_of, running, until
 from tests.support.witness import Witness

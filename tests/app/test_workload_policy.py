@@ -104,12 +104,13 @@ async def domains(cluster: Cluster, key: str = KEY) -> dict[str, int]:
 async def settled(cluster: Cluster, placed: int, pending: int, timeout_s: float = 30.0) -> list[Object]:
     """Wait until so many pods are placed, and so many have been told that they cannot be."""
 
-    async def told() -> list[Object] | None:
+    async def told() -> tuple[list[Object]] | None:
         pods = await cluster.list()
         waiting = [one for one in pods if not is_placed(one) and scheduled_condition(one)]
-        return waiting if sum(map(is_placed, pods)) == placed and len(waiting) == pending else None
+        return (waiting,) if sum(map(is_placed, pods)) == placed and len(waiting) == pending else None
 
-    found: list[Object] = await until(told, f"{placed} pods placed and {pending} pending", timeout_s)
+    found: list[Object]
+    (found,) = await until(told, f"{placed} pods placed and {pending} pending", timeout_s)
     return found
 
 
@@ -235,7 +236,7 @@ async def test_a_rolling_update_goes_through_with_match_label_keys(world: Cluste
     """Without them old and new pods share the numbers, and with no pod to spare nothing moves: that is documented."""
     await world.create(region_node("a1", "regionA"))
     await world.create(region_node("b1", "regionB"))
-    await world.create(policy({"regionA": 2, "regionB": 1}, **({"matchLabelKeys": keys} if keys else {})))
+    await world.create(policy({"regionA": 2, "regionB": 1}, matchLabelKeys=keys))
     strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}
     async with running(world.plane, config=as_printed()), controllers(world.plane), kubelets(world):
         await world.create(workload("Deployment", 3, strategy=strategy))

@@ -53,13 +53,13 @@ async def shop(cluster: Cluster) -> Cluster:
     ("pod", "code", "verdict"), [("there", 0, "Bound"), ("fits", 0, "Schedulable"), ("big", 1, "Unschedulable")]
 )
 def test_a_snapshot_gives_the_same_explanation_as_the_live_cluster(
-    pod: str, code: int, verdict: str, shop: Cluster, bayplan: Bayplan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pod: str, code: int, verdict: str, shop: Cluster, bayplan: Bayplan, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("KUBECONFIG", str(shop.plane.kubeconfig()))
+    kubeconfig = f"--kubeconfig={shop.plane.kubeconfig()}"
     file = str(tmp_path / "snapshot.yaml")
-    assert bayplan("snapshot", "-o", file) == (0, "", "")
+    assert bayplan("snapshot", "-o", file, kubeconfig) == (0, "", "")
 
-    live = bayplan("explain", "pod", pod, "-n", shop.namespace, "-o", "json")
+    live = bayplan("explain", "pod", pod, "-n", shop.namespace, "-o", "json", kubeconfig)
     stored = bayplan("explain", f"pod/{pod}", "-n", shop.namespace, "-o", "json", "-f", file)
 
     assert live == stored

@@ -1,5 +1,5 @@
 """
-examples/workload-policy: the published manifests and configuration, as printed, give what the files ending in .out show.
+examples/workload-policy: the published manifests and configuration, as printed, give what the .out files show.
 
 After a change on purpose: python -m tests.examples.test_workload_policy.
 """

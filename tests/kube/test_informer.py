@@ -21,7 +21,7 @@ from bayplan.objects.kinds import Kind, find
 from bayplan.objects.pod import Pod
 from tests.kube.scripted import Request, ScriptedTransport, client_on, error, line, said
 from tests.support.faults import ERROR_410, FaultyTransport
-from tests.support.live import Cluster, client_of, until
+from tests.support.live import Cluster, client_of, close, until
 
 Told = list[tuple[str, str, str]]
 
@@ -234,7 +234,7 @@ async def real(cluster: Cluster) -> AsyncIterator[Real]:
     """A client of the real API server, with faults."""
     client, faults = client_of(cluster.plane.kubeconfig())
     yield client, faults
-    await client.close()
+    await close(client)
 
 
 

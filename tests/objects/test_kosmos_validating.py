@@ -102,7 +102,7 @@ def domains(*entries: dict[str, Any]) -> dict[str, Any]:
         ),
         (
             domains({"name": "a", "remainder": True}, {"name": "b", "weight": 1}),
-            "spec.allocationPolicy: weights leave nothing for the remainder; write weights or remainder: true, not both",
+            "spec.allocationPolicy: weights leave nothing for the remainder; write weights or remainder: true",
         ),
         (
             domains({"name": "a", "replicas": "60%"}, {"name": "b", "replicas": "41%"}),

@@ -87,7 +87,7 @@ def test_policies_select_pods_by_name_prefix_or_all_labels(
     assert nodes_for(asked, *policies) == found
 
 
-RANKED = [
+RANKED: list[tuple[dict[str, Any], str]] = [
     (BY_NAME, "DistributionPolicy"),
     (BY_PREFIX, "DistributionPolicy"),
     (BY_LABEL, "DistributionPolicy"),
@@ -139,7 +139,7 @@ def test_a_dangling_policy_name_is_told_and_stops_only_the_pods_it_selects() -> 
     cache = cluster(NODES, (), [broken])
     said = reasons(run_filter(make(LeafNodeDistribution, cache), WEB, cache))
     text = 'DistributionPolicy "dist" is not valid: spec.resourceSelectors[0].policyName: "gone" is no policy term'
-    assert said == dict.fromkeys(ALL, [text])
+    assert said == {name: [text] for name in ALL}
     assert nodes_for(pod("db-0"), broken) == ALL
 
 

@@ -65,7 +65,7 @@ def test_pods_without_claims_are_left_alone() -> None:
         (volume("v", annotations=owned("east", " west")), {"real": [OTHER_CLUSTER.text]}),
         (volume("v"), {"east": [NODE_CONFLICT.text], "west": [NODE_CONFLICT.text]}),
         (volume("v", at={"zone": "z1"}), {"east": [NODE_CONFLICT.text], "member-node": [NODE_CONFLICT.text]}),
-        (None, dict.fromkeys(["real", *LEAVES], [NO_VOLUME.text])),
+        (None, {name: [NO_VOLUME.text] for name in ("real", *LEAVES)}),
     ],
     ids=["of one cluster", "of two clusters", "of this cluster", "with node affinity", "gone"],
 )

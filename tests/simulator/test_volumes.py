@@ -49,6 +49,7 @@ def placed(*manifests: Manifest) -> dict[str, str | None]:
 
 
 LOCAL = storage_class("local", "kubernetes.io/no-provisioner")
+V = volume("v", "local", on="n2")
 IMMEDIATE = "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found"
 
 
@@ -163,6 +164,14 @@ def test_a_volume_is_reached_from_nodes_like_the_one_it_was_made_for() -> None:
         user("second", "c", priority=-1),
     )
     assert found == {"first": "n1", "second": "n1"}
+
+
+@pytest.mark.parametrize("objects", [[storage_class("wait"), claim("c", "wait")], [LOCAL, claim("c", "local"), V]])
+def test_pods_that_share_a_claim_are_placed_one_after_the_other(objects: list[Manifest]) -> None:
+    """The second is placed while the first still waits for its claim, and neither is tried twice."""
+    told = simulated(node("n1"), node("n2"), *objects, user("first", "c"), user("second", "c"))["pods"]
+    assert [(each["attempts"], each["boundAt"]) for each in told] == [(1, 1.0), (1, 1.0)]
+    assert len({each["node"] for each in told}) == 1
 
 
 def test_the_same_input_gives_the_same_run() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import yaml
@@ -32,14 +33,14 @@ def installed(api: Api) -> Iterator[None]:
     for document in documents:
         api.create(document)
     for kind in KINDS:
-        api.wait_for(lambda kind=kind: _is_served(api, kind), 20, f"{kind} to be served")
+        api.wait_for(partial(_is_served, api, kind), 20, f"{kind} to be served")
     try:
         yield
     finally:
         for document in reversed(documents):
             api.delete(document["kind"], document["metadata"]["name"])
         for kind in KINDS:
-            api.wait_for(lambda kind=kind: not _is_served(api, kind), 20, f"{kind} to be gone")
+            api.wait_for(partial(_is_gone, api, kind), 20, f"{kind} to be gone")
 
 
 def _is_served(api: Api, kind: str) -> bool:
@@ -50,3 +51,7 @@ def _is_served(api: Api, kind: str) -> bool:
             raise
         return False
     return True
+
+
+def _is_gone(api: Api, kind: str) -> bool:
+    return not _is_served(api, kind)

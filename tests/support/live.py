@@ -214,6 +214,12 @@ def client_of(kubeconfig: Path | str) -> tuple[Client, FaultyTransport]:
     return Client(credentials, faults), faults
 
 
+async def close(client: Client) -> None:
+    """Close, and let the other end of connections that were left in the middle say good-bye."""
+    await client.close()
+    await asyncio.sleep(0.02)
+
+
 @asynccontextmanager
 async def running(
     plane: ControlPlane,
@@ -243,4 +249,4 @@ async def running(
         yield started
     finally:
         await started.stop()
-        await client.close()
+        await close(client)

@@ -1,8 +1,8 @@
 """
 Install manifests: what ``bayplan manifests`` prints, ready for ``kubectl apply -f -``.
 
-The files are in ``app/manifests/``, one folder for each service and one for the kinds; ``deploy/base`` holds the files of
-the scheduler for kustomize.
+The files are in ``app/manifests/``, one folder for each service and one for the kinds; ``deploy/base`` holds the
+scheduler's files for kustomize.
 """
 
 from __future__ import annotations

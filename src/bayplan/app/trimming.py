@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from bayplan.errors import InputError
-from bayplan.objects import volume
+from bayplan.objects import kosmos, volume, workload
 from bayplan.objects.kinds import Kind, convert, describe
 from bayplan.objects.pod_defaulting import SYSTEM_PRIORITY_CLASSES
 from bayplan.objects.validating import check_object
@@ -26,6 +26,10 @@ READ_ANNOTATIONS = frozenset(
         volume.MIGRATED_PLUGINS,
         *volume.IS_DEFAULT_CLASS,
         REVISION,
+        workload.DESIRED_REPLICAS,
+        kosmos.LEAF_MODE,
+        kosmos.OWNED_BY_CLUSTER,
+        kosmos.CLUSTER_OWNERS,
     )
 )
 # Their content is nobody's business; that they are there is enough.

@@ -26,7 +26,7 @@ def explain(
             "--namespace",
             "-n",
             metavar="NS",
-            help="Its namespace.  [default: default, or the context's]",
+            help="Its namespace.  Default: default, or the context's.",
             show_default=False,
         ),
     ] = None,

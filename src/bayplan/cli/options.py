@@ -22,7 +22,7 @@ FilesIfAny = Annotated[
         "--filename",
         "-f",
         metavar="PATH",
-        help="A file, a folder or - (standard input); may be given more than once.  [default: a live cluster]",
+        help="A file, a folder or - (standard input); may be given more than once.  Default: a live cluster.",
         show_default=False,
     ),
 ]
@@ -48,18 +48,18 @@ Now = Annotated[
     typer.Option(
         "--now",
         metavar="TIME",
-        help="When virtual time starts, such as 2026-01-31T10:00:00Z.  [default: now]",
+        help="When virtual time starts, such as 2026-01-31T10:00:00Z.  Default: now.",
         show_default=False,
     ),
 ]
 Kubeconfig = Annotated[
     str | None,
-    typer.Option("--kubeconfig", metavar="FILE", help="The kubeconfig.  [default: as kubectl]", show_default=False),
+    typer.Option("--kubeconfig", metavar="FILE", help="The kubeconfig.  Default: as kubectl.", show_default=False),
 ]
 Context = Annotated[
     str | None,
     typer.Option(
-        "--context", metavar="NAME", help="A context of the kubeconfig.  [default: its current one]", show_default=False
+        "--context", metavar="NAME", help="A context of the kubeconfig.  Default: its current one.", show_default=False
     ),
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log more, and show where an error comes from.")]

@@ -48,7 +48,7 @@ def scheduler(
     ] = 10259,
     cert_dir: Annotated[
         str | None,
-        typer.Option("--cert-dir", metavar="FOLDER", help="Where tls.crt and tls.key are.  [default: self-signed]"),
+        typer.Option("--cert-dir", metavar="FOLDER", help="Where tls.crt and tls.key are.  Default: self-signed."),
     ] = None,
     plugin: options.PluginSpecs = None,
     open_metrics: Annotated[

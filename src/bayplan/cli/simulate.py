@@ -34,7 +34,7 @@ def simulate(
         typer.Option(
             "--for",
             metavar="DURATION",
-            help="Let virtual time run on, such as 10m.  [default: until nothing more can happen]",
+            help="Let virtual time run on, such as 10m.  Default: until nothing more can happen.",
             show_default=False,
         ),
     ] = None,

@@ -134,7 +134,10 @@ class HttpTransport:
                 read_bufsize=READ_BYTES,
                 **self._connection(),
             ) as answer, aclosing(_lines(answer.content)) as lines:
-                yield Stream(answer.status, answer.headers, lines)
+                try:
+                    yield Stream(answer.status, answer.headers, lines)
+                finally:
+                    _drop(answer)
         except TimeoutError as error:
             raise TransportError(f"watch {path}: silent for {silence_s:g} s") from error
         except (aiohttp.ClientError, OSError) as error:
@@ -174,6 +177,13 @@ async def _retire(session: aiohttp.ClientSession) -> None:
         await asyncio.sleep(GRACE_S)
     finally:
         await session.close()
+
+
+def _drop(answer: aiohttp.ClientResponse) -> None:
+    """A stream left before its end: its connection is of no use, and a polite good-bye could take long."""
+    connection = answer.connection
+    if connection is not None and connection.transport is not None:
+        connection.transport.abort()
 
 
 async def _lines(content: aiohttp.StreamReader) -> AsyncGenerator[bytes, None]:

@@ -23,6 +23,7 @@ from bayplan.errors import (
     ServerError,
     TooManyRequestsError,
     TransportError,
+    UnprocessableError,
 )
 from bayplan.kube.client import MERGE_PATCH, STRATEGIC_PATCH, Client, path_of
 from bayplan.objects.kinds import all_kinds
@@ -85,7 +86,13 @@ class ApiWriter:
         body = {"metadata": {"uid": pod.uid}, "status": patch}
 
         async def once() -> None:
-            await self._client.send("PATCH", f"{_path(pod)}/status", body=body, content_type=STRATEGIC_PATCH)
+            try:
+                await self._client.send("PATCH", f"{_path(pod)}/status", body=body, content_type=STRATEGIC_PATCH)
+            except UnprocessableError as error:
+                # How the API server says that a uid in a patch is not the object's.
+                if "metadata.uid" not in error.message:
+                    raise
+                raise ConflictError(409, error.message, reason="Conflict", method="PATCH", path=_path(pod)) from error
 
         await self._patiently(once)
 

@@ -13,6 +13,9 @@ from bayplan.objects.pod_spec import PodSpec
 from bayplan.objects.selector import NOTHING, Selector, compile_label_selector, label_selector_from_map
 from bayplan.objects.volume import PersistentVolumeClaim
 
+DESIRED_REPLICAS = "deployment.kubernetes.io/desired-replicas"
+"""A Deployment writes its own size here, on each of its ReplicaSets."""
+
 
 class PodTemplateSpec(Wire, frozen=True, kw_only=True):
     """The pod a workload makes copies of."""

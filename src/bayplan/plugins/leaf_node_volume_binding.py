@@ -40,7 +40,7 @@ from bayplan.framework import (
 )
 from bayplan.framework.handle import Handle, handle_of
 from bayplan.framework.plugin import MaybeAwaitable
-from bayplan.objects.kosmos import LEAF_NODE
+from bayplan.objects.kosmos import CLUSTER_OWNERS, LEAF_MODE, LEAF_NODE, OWNED_BY_CLUSTER, WHOLE_CLUSTER
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
@@ -50,13 +50,6 @@ from bayplan.plugins.volume_binding.claims import DelayedClaim, PodClaims
 from bayplan.plugins.volume_binding.filtering import BIND_CONFLICT, NO_VOLUME, NODE_CONFLICT
 from bayplan.plugins.volume_binding.plugin import CLAIMS
 from bayplan.plugins.volume_binding.reaching import reached_by
-
-MODE = "leafNodeMode"
-WHOLE_CLUSTER = "one2cluster"
-CLUSTER = "kosmos-io/owned-by-cluster"
-"""On a leaf node: the cluster behind it."""
-OWNERS = "kosmos-io/cluster-owners"
-"""On a volume or a claim: the clusters it is in, separated by commas."""
 
 OTHER_CLUSTER = Reason(Code.UNRESOLVABLE, "node(s) had volumes or claims that belong to another cluster")
 
@@ -105,7 +98,7 @@ class LeafNodeVolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBin
         if claims is None:
             return self._in_tree.filter_node(state, pod, node)
         if _is_whole_cluster(node.object):
-            return _fault(claims, node.name, node.labels, node.annotations.get(CLUSTER, ""))
+            return _fault(claims, node.name, node.labels, node.annotations.get(OWNED_BY_CLUSTER, ""))
         if _is_leaf(node.object):
             return None if not claims.bound else self._in_tree.filter_node(state, pod, node)
         if any(_owners(each) for each in _owned(claims)):
@@ -163,11 +156,11 @@ def _is_leaf(node: Node) -> bool:
 
 
 def _is_whole_cluster(node: Node) -> bool:
-    return _is_leaf(node) and node.annotations.get(MODE) == WHOLE_CLUSTER
+    return _is_leaf(node) and node.annotations.get(LEAF_MODE) == WHOLE_CLUSTER
 
 
 def _owners(thing: ApiObject) -> frozenset[str]:
-    return frozenset(filter(None, (name.strip() for name in thing.annotations.get(OWNERS, "").split(","))))
+    return frozenset(filter(None, (name.strip() for name in thing.annotations.get(CLUSTER_OWNERS, "").split(","))))
 
 
 def _owned(claims: PodClaims) -> Iterable[ApiObject]:
@@ -222,7 +215,7 @@ class _Clusters:
         self._numbers: dict[str, int] = {}
 
     def of(self, node: Node) -> int:
-        return self._numbers.setdefault(node.annotations.get(CLUSTER, ""), len(self._numbers))
+        return self._numbers.setdefault(node.annotations.get(OWNED_BY_CLUSTER, ""), len(self._numbers))
 
     def among(self, nodes: NodeTable, names: frozenset[str]) -> Mask:
         column = nodes.derive("kosmos cluster", self.of, np.int32)

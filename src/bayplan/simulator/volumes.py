@@ -50,11 +50,15 @@ class Volumes:
         self._is_given = is_given
         self._version = 0
         self._made: set[str] = set()
+        self._given_volumes: dict[str, list[str]] = {}
+        """By class, the names of the volumes that were there from the start: made ones belong to their claims."""
         for each in objects:
             if isinstance(each, Node | StorageClass | CSIDriver | CSINode | CSIStorageCapacity | Stored):
                 self._objects[_key(each)] = each
                 number = each.metadata.resource_version
                 self._version = max(self._version, int(number) if number.isdigit() else 0)
+                if isinstance(each, PersistentVolume):
+                    self._given_volumes.setdefault(each.storage_class, []).append(each.name)
         self._classes = Classes.among(self._objects.values())
 
     def begin(self) -> list[Event]:
@@ -134,9 +138,10 @@ class Volumes:
             named = self._find(PersistentVolume, "", claim.spec.volume_name)
             is_free = named is not None and (named.spec.claim_ref is None or named.is_set_aside_for(claim))
             return self._bind(claim, named) if named is not None and is_free else []
-        volumes = [each for each in self._objects.values() if isinstance(each, PersistentVolume)]
+        names = self._given_volumes.get(claim.storage_class, ())
+        volumes = (self._find(PersistentVolume, "", name) for name in names)
         fitting = sorted(
-            (each for each in volumes if each.storage_class == claim.storage_class and could_serve(each, claim)),
+            (each for each in volumes if could_serve(each, claim)),
             key=lambda each: (not each.is_set_aside_for(claim), each.capacity_bytes, each.name),
         )
         storage_class = self._find(StorageClass, "", claim.storage_class)

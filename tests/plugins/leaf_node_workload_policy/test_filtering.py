@@ -95,7 +95,7 @@ def test_pods_of_the_namespace_that_the_selector_matches_and_that_stay_are_count
 def test_all_nodes_of_a_domain_count_together() -> None:
     nodes = [domain("host", "h1"), domain("host", "h2"), domain("host", "h3")]
     said = Bench(nodes, [*placed("h1", 1), *placed("h2", 2)], [required(*numbers(host=3))]).reasons(asking())
-    assert said == dict.fromkeys(["h1", "h2", "h3"], [full("host", 3, 3)])
+    assert said == {name: [full("host", 3, 3)] for name in ("h1", "h2", "h3")}
 
 
 def test_policies_of_very_many_domains_are_told_in_one_line() -> None:

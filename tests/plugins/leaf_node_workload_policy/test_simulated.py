@@ -1,4 +1,4 @@
-"""Workloads under a policy from beginning to end, in virtual time: five here and three there, whoever makes the pods."""
+"""Workloads under a policy, in virtual time: five here and three there, whoever makes the pods."""
 
 from __future__ import annotations
 

@@ -17,11 +17,9 @@ from bayplan.objects.kosmos_validating import check_workload_policy
 from bayplan.objects.pod import Pod
 from bayplan.objects.requirement import IN, Requirement
 from bayplan.objects.selector import Selector
-from bayplan.objects.workload import ReplicaSet, ReplicationController, StatefulSet
+from bayplan.objects.workload import DESIRED_REPLICAS, ReplicaSet, ReplicationController, StatefulSet
 
 WORKLOADS = ("ReplicaSet", "ReplicationController", "StatefulSet")
-DESIRED_REPLICAS = "deployment.kubernetes.io/desired-replicas"
-"""A Deployment writes its own size here, on each of its ReplicaSets."""
 
 # Bounds memory; a policy needs one entry of each, or one per revision with matchLabelKeys.
 MAX_KNOWN = 256

@@ -76,17 +76,22 @@ def reserve(found: Found, node_name: str, assumed: Assumed) -> Reserved:
     try:
         for claim, volume in found.bindings:
             write = set_aside(volume, claim)
-            if write.patch is not None:
-                assumed.assume(write.base, write.changed)
+            _assume(write, assumed)
             taken.bindings.append((claim, write))
         for claim in found.provisions:
             write = select_node(claim, node_name)
-            assumed.assume(write.base, write.changed)
+            _assume(write, assumed)
             taken.provisions.append(write)
     except Exception:
         taken.give_back(assumed)
         raise
     return taken
+
+
+def _assume(write: Write, assumed: Assumed) -> None:
+    """Nothing to write means that it is so already, or that another pod with the same claim is about to make it so."""
+    if write.patch is not None:
+        assumed.assume(write.base, write.changed)
 
 
 def set_aside(volume: PersistentVolume, claim: PersistentVolumeClaim) -> Write:

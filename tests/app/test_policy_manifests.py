@@ -1,0 +1,93 @@
+"""The kinds of group kosmos.io as manifests: they and the structs that read them say the same, and can be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+
+from bayplan.app.installing import PARTS, manifests
+from bayplan.objects import kinds, kosmos
+from bayplan.plugins import IN_TREE
+
+DOCUMENTS = list(yaml.safe_load_all(manifests("crds")))
+DEFINITIONS = {each["spec"]["names"]["kind"]: each for each in DOCUMENTS if each["kind"] == "CustomResourceDefinition"}
+
+
+def schema(kind: str, *path: str) -> dict[str, Any]:
+    """The properties at a path, through lists."""
+    found = DEFINITIONS[kind]["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    for step in path:
+        found = found["properties"][step]
+        found = found.get("items", found)
+    properties: dict[str, Any] = found["properties"]
+    return properties
+
+
+def test_every_kind_that_is_registered_has_a_definition() -> None:
+    registered = [each for each in kinds.all_kinds() if each.group == kosmos.GROUP]
+    assert {each.name for each in registered} == set(DEFINITIONS)
+    for kind in registered:
+        spec = DEFINITIONS[kind.name]["spec"]
+        assert (spec["group"], spec["names"]["plural"]) == (kind.group, kind.plural)
+        assert (spec["scope"] == "Namespaced") is kind.namespaced
+        assert [each["name"] for each in spec["versions"]] == [kind.version]
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "struct"),
+    [
+        ("WorkloadPolicy", ("spec",), kosmos.WorkloadPolicySpec),
+        ("WorkloadPolicy", ("spec", "allocationPolicy"), kosmos.DomainAllocation),
+        ("WorkloadPolicy", ("spec", "rebalance"), kosmos.Rebalance),
+        ("WorkloadPolicy", ("status",), kosmos.WorkloadPolicyStatus),
+        ("WorkloadPolicy", ("status", "domains"), kosmos.DomainStatus),
+        ("WorkloadPolicy", ("status", "conditions"), kosmos.PolicyCondition),
+        ("DistributionPolicy", ("spec",), kosmos.DistributionPolicySpec),
+        ("DistributionPolicy", ("spec", "resourceSelectors"), kosmos.ResourceSelector),
+        ("DistributionPolicy", ("spec", "policyTerms"), kosmos.PolicyTerm),
+        ("DistributionPolicy", ("spec", "policyTerms", "advancedTerm"), kosmos.AdvancedTerm),
+    ],
+)
+def test_schema_and_struct_have_the_same_fields(kind: str, path: tuple[str, ...], struct: type[msgspec.Struct]) -> None:
+    assert set(schema(kind, *path)) == {each.encode_name for each in msgspec.structs.fields(struct)}
+
+
+def test_the_two_distribution_kinds_have_one_schema() -> None:
+    one, other = (DEFINITIONS[kind]["spec"]["versions"] for kind in ("DistributionPolicy", "ClusterDistributionPolicy"))
+    assert one == other
+
+
+@pytest.mark.parametrize(
+    ("field", "spellings"),
+    [
+        ("allocationType", kosmos.ALLOCATION_TYPES),
+        ("allocationMethod", kosmos.ALLOCATION_METHODS),
+        ("scheduleStrategy", kosmos.ALLOCATION_METHODS),
+        ("unlistedDomains", kosmos.UNLISTED),
+    ],
+)
+def test_the_schema_takes_every_spelling_that_is_understood(field: str, spellings: dict[str, str]) -> None:
+    taken = schema("WorkloadPolicy", "spec")[field]["enum"]
+    assert {each.lower() for each in taken} == set(spellings)
+    assert {*spellings, *spellings.values()} <= set(taken)
+
+
+def test_nothing_is_kept_that_no_field_declares() -> None:
+    assert "x-kubernetes-preserve-unknown-fields" not in manifests("crds")
+
+
+def test_the_scheduler_may_read_what_its_plugins_read_of_the_group() -> None:
+    read = {name for cls in IN_TREE for name in cls.reads}
+    (role,) = (each for each in DOCUMENTS if each["kind"] == "ClusterRole")
+    wanted = {each.plural for each in kinds.all_kinds() if each.group == kosmos.GROUP and each.name in read}
+    assert {resource for rule in role["rules"] for resource in rule["resources"]} == wanted
+    (binding,) = (each for each in DOCUMENTS if each["kind"] == "ClusterRoleBinding")
+    accounts = [each for each in yaml.safe_load_all(manifests("scheduler")) if each["kind"] == "ServiceAccount"]
+    assert {each["name"] for each in binding["subjects"]} == {each["metadata"]["name"] for each in accounts}
+
+
+def test_kinds_are_printed_before_those_who_read_them() -> None:
+    assert next(iter(PARTS)) == "crds"
