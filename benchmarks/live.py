@@ -54,20 +54,21 @@ def measure(scheduler: str, nodes: int, pods: int) -> dict[str, Any]:
     """One scheduler on a fresh control plane: memory without and with nodes, then a backlog of pods to bind."""
     with ControlPlane() as plane:
         api = plane.api()
-        empty = _resident_of_one(plane, scheduler)
+        empty, _ = _idle(plane, scheduler)
         _say(f"{scheduler}: making {nodes} nodes and {pods} pods")
         _all(nodes, lambda number: api.create(_node(number)))
-        with_nodes = _resident_of_one(plane, scheduler)
+        with_nodes, start_up_cpu = _idle(plane, scheduler)
         _all(pods, lambda number: api.create(_pod(number, scheduler)))
         _say(f"{scheduler}: scheduling")
         started = time.perf_counter()
         server = _start(plane, scheduler)
         first = None
-        while (bound := _bound(api)) < pods:
-            first = first or (time.perf_counter() if bound else None)
-            time.sleep(0.25)
+        while _any(api, "spec.nodeName="):
+            if first is None and _any(api, "spec.nodeName!="):
+                first = time.perf_counter()
+            time.sleep(0.1)
         seconds = time.perf_counter() - (first or started)
-        cpu, resident = _cpu_s(server.pid), _resident(server.pid)
+        cpu, resident = _cpu_s(server.pid) - start_up_cpu, _resident(server.pid)
         server.stop()
     return {
         "scheduler": scheduler,
@@ -98,19 +99,18 @@ def _start(plane: ControlPlane, scheduler: str) -> Server:
     return _PROCESSES.start([*command, "--secure-port=0"], Path(plane.folder) / "bayplan.log")
 
 
-def _resident_of_one(plane: ControlPlane, scheduler: str) -> int:
-    """Memory of a scheduler that has read what there is and has nothing to do."""
+def _idle(plane: ControlPlane, scheduler: str) -> tuple[int, float]:
+    """Memory and CPU seconds of a scheduler that has read what there is and has nothing to do."""
     server = _start(plane, scheduler)
     time.sleep(6)
-    resident = _resident(server.pid)
+    spent = _resident(server.pid), _cpu_s(server.pid)
     server.stop()
-    return resident
+    return spent
 
 
-def _bound(api: Api) -> int:
-    """Pods with a node, counted by the API server."""
-    answer = api.call("GET", "/api/v1/pods", fieldSelector="spec.nodeName!=", limit="1")
-    return len(answer["items"]) + int(answer["metadata"].get("remainingItemCount", 0))
+def _any(api: Api, selector: str) -> bool:
+    """Is there a pod like that?"""
+    return bool(api.call("GET", "/api/v1/pods", fieldSelector=selector, limit="1")["items"])
 
 
 def _resident(pid: int) -> int:

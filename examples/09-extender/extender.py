@@ -1,4 +1,4 @@
-"""An extender: nodes that belong to a team take that team's pods only, and a team's pods prefer the team's own nodes."""
+"""An extender: nodes of a team take that team's pods only, and a team's pods prefer the team's own nodes."""
 import json
 import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -10,7 +10,8 @@ class Extender(BaseHTTPRequestHandler):
         team = asked["Pod"]["metadata"].get("labels", {}).get("team")
         owners = {n["metadata"]["name"]: n["metadata"].get("labels", {}).get("team") for n in asked["Nodes"]["items"]}
         if self.path == "/filter":
-            refused = {name: "node(s) belonged to another team" for name, own in owners.items() if own not in (None, team)}
+            others = [name for name, own in owners.items() if own not in (None, team)]
+            refused = dict.fromkeys(others, "node(s) belonged to another team")
             passed = [n for n in asked["Nodes"]["items"] if n["metadata"]["name"] not in refused]
             answer = {"Nodes": {"items": passed}, "FailedAndUnresolvableNodes": refused}
         else:

@@ -14,7 +14,7 @@ import yaml
 
 from bayplan.engine.events import Event, PodAdded, PodChanged, PodDeleted
 from bayplan.engine.intents import Intent
-from tests.support.faults import ERROR_410, Answer, Cut, FaultyTransport, Lines, LostRequest, Silence
+from tests.support.faults import ERROR_410, Answer, Cut, FaultyTransport, Hold, Lines, LostRequest, Silence
 from tests.support.live import Cluster, Running, running, until
 from tests.support.wire import Wire
 from tests.support.witness import Witness
@@ -82,6 +82,28 @@ async def test_a_pod_and_a_node_that_vanish_unseen_are_noticed(cluster: Cluster,
         assert await cluster.bound("p2") == "n1"
 
 
+async def test_a_pod_on_its_way_keeps_its_room_when_everything_is_listed_again(
+    cluster: Cluster, witness: Witness
+) -> None:
+    await cluster.node("n1", cpu="1")
+    async with running(cluster.plane) as run:
+        hold = Hold()
+        run.faults.on("POST", "/p1/binding$", hold, times=1)
+        await cluster.pod("p1", cpu="800m")
+        await hold.reached.wait()
+        informer = next(one for one in run.live.informers if one.kind.name == "Pod")
+        run.faults.on("WATCH", PODS, Lines([ERROR_410]), times=1)
+        run.faults.end_streams(PODS)
+        await until(lambda: informer.lists == 2 and informer.watches == 3, "the new list and the next watch")
+        assert run.live.engine.cache.assumed_count == 1
+        await cluster.pod("p2", cpu="800m")
+        await cluster.unschedulable("p2")
+        hold.go.set()
+        assert await cluster.bound("p1") == "n1"
+        await knows_the_cluster(run, cluster)
+        assert run.live.engine.cache.assumed_count == 0
+
+
 async def test_a_watch_that_breaks_goes_on_where_it_was(cluster: Cluster, witness: Witness) -> None:
     await cluster.nodes(2)
 
@@ -132,17 +154,19 @@ async def test_a_network_that_swallows_everything_without_a_word_is_noticed(
 async def test_a_network_that_breaks_is_waited_for(cluster: Cluster, witness: Witness, tmp_path: Path) -> None:
     await cluster.node()
     host, port = cluster.plane.server.removeprefix("https://").split(":")
-    async with Wire(host, int(port)) as wire:
-        async with running(cluster.plane, kubeconfig=_through(wire, cluster, tmp_path)) as run:
-            await cluster.pod("p1")
-            await cluster.bound("p1")
-            await wire.cut()
-            await cluster.pods(3, prefix="later")
-            await asyncio.sleep(1.0)
-            assert not run.task.done()
-            wire.mend()
-            await cluster.all_bound(4)
-            await knows_the_cluster(run, cluster)
+    async with (
+        Wire(host, int(port)) as wire,
+        running(cluster.plane, kubeconfig=_through(wire, cluster, tmp_path)) as run,
+    ):
+        await cluster.pod("p1")
+        await cluster.bound("p1")
+        await wire.cut()
+        await cluster.pods(3, prefix="later")
+        await asyncio.sleep(1.0)
+        assert not run.task.done()
+        wire.mend()
+        await cluster.all_bound(4)
+        await knows_the_cluster(run, cluster)
 
 
 async def test_a_throttled_or_failing_list_holds_the_start_up_no_longer_than_needed(cluster: Cluster) -> None:

@@ -217,7 +217,7 @@ def test_inside_a_cluster_the_mounted_token_is_used_and_followed(
     assert credentials.endpoint() != first, "a rotated CA is noticed"
     token.unlink()
     monkeypatch.setattr(auth, "IN_CLUSTER_TOKEN", ca)
-    with pytest.raises(ConfigError, match="cannot read the service account's credentials: .*token file"):
+    with pytest.raises(ConfigError, match=r"cannot read the service account's credentials: .*token file"):
         credentials.reload()
 
 

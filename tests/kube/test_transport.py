@@ -1,4 +1,4 @@
-"""HTTP itself, against a real HTTPS server on loopback: lines of any length, silence, trust, proxies, new connections."""
+"""HTTP itself, on a real HTTPS server on loopback: lines of any length, silence, trust, proxies, new connections."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ async def test_a_request_without_an_answer_times_out(transport: HttpTransport) -
 async def test_a_server_that_is_not_there_is_an_error_of_ours(peer: Peer) -> None:
     transport = HttpTransport(Endpoint("https://127.0.0.1:1", peer.endpoint().ssl))
     try:
-        with pytest.raises(TransportError, match="GET /x: .*127.0.0.1:1"):
+        with pytest.raises(TransportError, match=r"GET /x: .*127\.0\.0\.1:1"):
             await transport.request("GET", "/x")
         with pytest.raises(TransportError, match="watch /x: "):
             async with transport.stream("/x", params={}, headers={}, silence_s=1.0):
@@ -151,7 +151,7 @@ async def test_a_server_nobody_vouches_for_is_not_spoken_to(peer: Peer) -> None:
         peer.endpoint(server_hostname="other.example.com"),
     ):
         transport = HttpTransport(endpoint)
-        with pytest.raises(TransportError, match="certificate verify failed|not valid for"):
+        with pytest.raises(TransportError, match=r"certificate verify failed|not valid for"):
             await transport.request("GET", "/x", headers={"Authorization": "Bearer secret"})
         await transport.close()
     assert peer.seen == []

@@ -141,21 +141,27 @@ class Executor:
         uid = patch.pod.uid
         self._patches[uid] = patch
         if uid not in self._patching:
-            task = self._patching[uid] = self._start(self._patch(uid))
-            task.add_done_callback(lambda _: self._patching.pop(uid, None))
+            self._patching[uid] = self._start(self._patch(uid))
 
     async def _patch(self, uid: str) -> None:
-        async with self._slots:
-            while (patch := self._patches.pop(uid, None)) is not None:
-                status = status_patch(patch, self._clock.now())
-                if not status:
-                    continue
-                try:
-                    await self._writer.patch_pod_status(patch.pod, status)
-                except (NotFoundError, ConflictError):
-                    continue
-                except BayplanError as error:
-                    log.warning("status not written", pod=patch.pod.key, error=str(error))
+        try:
+            async with self._slots:
+                while (patch := self._patches.pop(uid, None)) is not None:
+                    await self._write_status(patch)
+        finally:
+            # In the same step as the last look at what waits, so that nothing is put there unseen.
+            del self._patching[uid]
+
+    async def _write_status(self, patch: PatchStatus) -> None:
+        status = status_patch(patch, self._clock.now())
+        if not status:
+            return
+        try:
+            await self._writer.patch_pod_status(patch.pod, status)
+        except (NotFoundError, ConflictError):
+            log.debug("nobody to tell", pod=patch.pod.key)
+        except BayplanError as error:
+            log.warning("status not written", pod=patch.pod.key, error=str(error))
 
     async def _settle_status(self, uid: str) -> None:
         """The pod is about to be bound: what waits to be said is out of date, what is being said must be over."""
