@@ -27,7 +27,9 @@ def test_without_a_file_there_is_one_profile_with_a_lease_of_its_own() -> None:
 
 
 def test_a_file_is_read(tmp_path: Path) -> None:
-    config = read_config(written(tmp_path, f"{HEAD}podMaxBackoffSeconds: 20\nprofiles: [{{schedulerName: mine}}]\n"))
+    config = read_config(
+        written(tmp_path, f"{HEAD}podMaxBackoffSeconds: 20\nprofiles: [{{schedulerName: mine}}]\n")
+    )
     assert (config.pod_max_backoff_seconds, config.profiles[0].scheduler_name) == (20, "mine")
 
 
@@ -50,7 +52,7 @@ def test_a_file_that_cannot_be_used_is_named_with_what_is_wrong(tmp_path: Path, 
 
 
 def test_no_file_at_all_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="missing.yaml"):
+    with pytest.raises(ConfigError, match=r"missing\.yaml"):
         read_config(tmp_path / "missing.yaml")
 
 

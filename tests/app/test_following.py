@@ -56,7 +56,12 @@ def test_what_an_informer_tells_becomes_an_event() -> None:
     nodes._added(n)
     services._changed(a, a)
     services._deleted(a)
-    assert told == [PodChanged(a, a), NodeAdded(n), ObjectChanged("Service", a, a), ObjectDeleted("Service", a)]
+    assert told == [
+        PodChanged(a, a),
+        NodeAdded(n),
+        ObjectChanged("Service", a, a),
+        ObjectDeleted("Service", a),
+    ]
     assert pods._selector == {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
     assert (pods._essential, nodes._essential, services._essential) == (True, True, False)
     assert 'scheduler_event_handling_duration_seconds_count{event="NodeAdd"} 1.0' in metrics.render().decode()

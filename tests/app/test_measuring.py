@@ -49,7 +49,9 @@ def decision(node: str | None = "n1", **timings: float) -> Decision:
 
 
 def points(sink: Sink) -> list[tuple[str, str]]:
-    return [(point, status) for _, (point, _, status) in sink.of("framework_extension_point_duration_seconds")]
+    return [
+        (point, status) for _, (point, _, status) in sink.of("framework_extension_point_duration_seconds")
+    ]
 
 
 @pytest.mark.parametrize(("attempts", "label"), [(1, "1"), (14, "14"), (15, "15+"), (40, "15+")])
@@ -81,7 +83,9 @@ def test_a_failed_bind_blames_the_point_where_it_ended(status: Status, result: s
 
 def test_a_pod_rejected_while_waiting_tells_how_the_wait_ended() -> None:
     measuring, sink, _ = made()
-    failed = BindFailed(QueuedPod(WEB, 90.0), decision(WaitOnPermit=3.0), unschedulable("time is up"), waited=True)
+    failed = BindFailed(
+        QueuedPod(WEB, 90.0), decision(WaitOnPermit=3.0), unschedulable("time is up"), waited=True
+    )
     measuring.binding_ended(failed, time.perf_counter())
     assert sink.of("permit_wait_duration_seconds") == [(3.0, ("Unschedulable",))]
 
@@ -98,7 +102,12 @@ def test_a_pod_rejected_while_waiting_tells_how_the_wait_ended() -> None:
         (
             decision("n1", PreFilter=1, Filter=1, Score=1, Reserve=1),
             "Unschedulable",
-            [("PreFilter", "Success"), ("Filter", "Success"), ("Score", "Success"), ("Reserve", "Unschedulable")],
+            [
+                ("PreFilter", "Success"),
+                ("Filter", "Success"),
+                ("Score", "Success"),
+                ("Reserve", "Unschedulable"),
+            ],
         ),
         (decision(None), "Unschedulable", []),
     ],

@@ -24,7 +24,10 @@ def test_counters_add_up_by_labels() -> None:
         for _ in range(times):
             metrics.counter("schedule_attempts_total", result=result, profile="p")
     metrics.counter("schedule_attempts_total", 5, profile="p", result="scheduled")
-    assert values(metrics, "scheduler_schedule_attempts") == {("_total", "p", "scheduled"): 8, ("_total", "p", "error"): 1}
+    assert values(metrics, "scheduler_schedule_attempts") == {
+        ("_total", "p", "scheduled"): 8,
+        ("_total", "p", "error"): 1,
+    }
 
 
 def test_counters_without_labels_start_at_zero() -> None:
@@ -38,13 +41,17 @@ def test_gauges_show_the_last_value() -> None:
     assert values(metrics, "scheduler_pending_pods") == {("", "active"): 7}
 
 
-@pytest.mark.parametrize(("value", "first"), [(0.5, "1"), (1.0, "1"), (1.5, "2"), (16.0, "16"), (17.0, "+Inf")])
+@pytest.mark.parametrize(
+    ("value", "first"), [(0.5, "1"), (1.0, "1"), (1.5, "2"), (16.0, "16"), (17.0, "+Inf")]
+)
 def test_a_value_counts_in_its_bucket_and_all_above(value: float, first: str) -> None:
     metrics = PrometheusMetrics()
     metrics.observe("pod_scheduling_attempts", value)
     found = values(metrics, "scheduler_pod_scheduling_attempts")
     bounds = ["1", "2", "4", "8", "16", "+Inf"]
-    assert [found["_bucket", bound] for bound in bounds] == [float(n >= bounds.index(first)) for n in range(6)]
+    assert [found["_bucket", bound] for bound in bounds] == [
+        float(n >= bounds.index(first)) for n in range(6)
+    ]
     assert (found["_sum",], found["_count",]) == (value, 1)
 
 

@@ -21,7 +21,11 @@ pytestmark = pytest.mark.kube
 
 READ = ["get", "list", "watch"]
 RULES: list[dict[str, Any]] = [
-    {"apiGroups": [""], "resources": ["namespaces", "nodes", "services", "replicationcontrollers"], "verbs": READ},
+    {
+        "apiGroups": [""],
+        "resources": ["namespaces", "nodes", "services", "replicationcontrollers"],
+        "verbs": READ,
+    },
     {"apiGroups": [""], "resources": ["persistentvolumes", "persistentvolumeclaims"], "verbs": READ},
     {"apiGroups": [""], "resources": ["pods"], "verbs": [*READ, "delete"]},
     {"apiGroups": [""], "resources": ["pods/binding"], "verbs": ["create"]},
@@ -59,9 +63,14 @@ async def test_a_missing_rule_is_named_and_the_rest_goes_on(
             await cluster.event("p1", "Scheduled")
             (refusal,) = run.live.refusals()
             await asyncio.sleep(1.0)
-            assert 'bayplan_unreadable_kinds{kind="PodDisruptionBudget"} 1.0' in run.live.render_metrics().decode()
+            assert (
+                'bayplan_unreadable_kinds{kind="PodDisruptionBudget"} 1.0'
+                in run.live.render_metrics().decode()
+            )
             # Granted, it is used without a restart.
-            await asyncio.to_thread(cluster.api.patch, "ClusterRole", "test-scheduler", {"rules": [*RULES, BUDGETS]})
+            await asyncio.to_thread(
+                cluster.api.patch, "ClusterRole", "test-scheduler", {"rules": [*RULES, BUDGETS]}
+            )
             await until(lambda: not run.live.refusals(), "the kind to be readable")
     assert 'cannot list resource "poddisruptionbudgets"' in refusal
     assert (
@@ -72,7 +81,9 @@ async def test_a_missing_rule_is_named_and_the_rest_goes_on(
     assert [line["kind"] for line in told] == ["PodDisruptionBudget"], "once, not at every try"
 
 
-async def test_without_the_right_to_read_pods_it_does_not_start_and_says_so(cluster: Cluster, role: Object) -> None:
+async def test_without_the_right_to_read_pods_it_does_not_start_and_says_so(
+    cluster: Cluster, role: Object
+) -> None:
     rules = [rule for rule in RULES if rule["resources"] != ["pods"]]
     await asyncio.to_thread(cluster.api.patch, "ClusterRole", "test-scheduler", {"rules": [*rules, BUDGETS]})
     async with running(cluster.plane, kubeconfig=cluster.plane.kubeconfig("nobody"), wait=False) as run:
@@ -83,7 +94,9 @@ async def test_without_the_right_to_read_pods_it_does_not_start_and_says_so(clus
     assert 'resources: ["pods"]' in refusal
 
 
-async def test_a_missing_right_to_bind_reaches_the_pod(cluster: Cluster, role: Object, witness: Witness) -> None:
+async def test_a_missing_right_to_bind_reaches_the_pod(
+    cluster: Cluster, role: Object, witness: Witness
+) -> None:
     rules = [rule for rule in RULES if rule["resources"] != ["pods/binding"]]
     await asyncio.to_thread(cluster.api.patch, "ClusterRole", "test-scheduler", {"rules": [*rules, BUDGETS]})
     await cluster.node()
@@ -92,11 +105,15 @@ async def test_a_missing_right_to_bind_reaches_the_pod(cluster: Cluster, role: O
         condition = await cluster.unschedulable()
         assert condition["reason"] == "SchedulerError"
         assert 'cannot create resource "pods/binding"' in condition["message"]
-        await asyncio.to_thread(cluster.api.patch, "ClusterRole", "test-scheduler", {"rules": [*RULES, BUDGETS]})
+        await asyncio.to_thread(
+            cluster.api.patch, "ClusterRole", "test-scheduler", {"rules": [*RULES, BUDGETS]}
+        )
         await cluster.bound()
 
 
-async def test_a_rotated_token_is_read_from_its_file(cluster: Cluster, witness: Witness, tmp_path: Path) -> None:
+async def test_a_rotated_token_is_read_from_its_file(
+    cluster: Cluster, witness: Witness, tmp_path: Path
+) -> None:
     await cluster.node()
     token = tmp_path / "token"
     token.write_text("stale")

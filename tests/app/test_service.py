@@ -23,7 +23,9 @@ Samples = dict[str, float]
 
 
 @asynccontextmanager
-async def served(cluster: Cluster, run: Running, open_metrics: bool = False) -> AsyncIterator[aiohttp.ClientSession]:
+async def served(
+    cluster: Cluster, run: Running, open_metrics: bool = False
+) -> AsyncIterator[aiohttp.ClientSession]:
     """A session with the port of a running scheduler as its base; the scheduler's faults are for reviews too."""
     client, faults = client_of(cluster.plane.kubeconfig())
     faults.rules = run.faults.rules

@@ -221,7 +221,9 @@ async def test_a_node_tainted_in_flight_takes_no_more_pods(cluster: Cluster, wit
     assert run.faults.count("POST", BINDING) == 1
 
 
-async def test_a_status_on_its_way_is_never_written_after_the_bind(cluster: Cluster, witness: Witness) -> None:
+async def test_a_status_on_its_way_is_never_written_after_the_bind(
+    cluster: Cluster, witness: Witness
+) -> None:
     """A slow "not scheduled" must not arrive when the pod has a node."""
     async with running(cluster.plane) as run:
         hold = Hold()

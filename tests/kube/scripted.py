@@ -63,7 +63,9 @@ class ScriptedTransport:
         headers: Mapping[str, str] | None = None,
         timeout_s: float = REQUEST_TIMEOUT_S,
     ) -> Response:
-        request = Request(method, path, dict(params or {}), None if body is None else json.loads(body), headers or {})
+        request = Request(
+            method, path, dict(params or {}), None if body is None else json.loads(body), headers or {}
+        )
         self.requests.append(request)
         await asyncio.sleep(0)
         answer = self._next(request)

@@ -31,12 +31,18 @@ from tests.support.live import client_of
         (504, errors.ServerError),
     ],
 )
-async def test_a_status_becomes_its_error_with_the_servers_words(status: int, kind: type[errors.ApiError]) -> None:
+async def test_a_status_becomes_its_error_with_the_servers_words(
+    status: int, kind: type[errors.ApiError]
+) -> None:
     client = client_on(ScriptedTransport([error(status, "because", "SomeReason")]))
     with pytest.raises(errors.ApiError) as raised:
         await client.get("/api/v1/pods")
     assert type(raised.value) is kind
-    assert (raised.value.status, raised.value.message, raised.value.reason) == (status, "because", "SomeReason")
+    assert (raised.value.status, raised.value.message, raised.value.reason) == (
+        status,
+        "because",
+        "SomeReason",
+    )
     assert str(raised.value) == f"GET /api/v1/pods: {status} SomeReason: because"
 
 
@@ -107,7 +113,9 @@ async def test_a_new_certificate_means_new_connections() -> None:
     assert [endpoint.fingerprint for endpoint in transport.endpoints] == ["b"]
 
 
-async def test_credentials_that_stay_bad_are_not_read_for_every_request(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_credentials_that_stay_bad_are_not_read_for_every_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     credentials, transport = Rotating(), accepts(99)
     client = Client(credentials, transport)
     for _ in range(5):

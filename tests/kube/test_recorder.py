@@ -25,7 +25,9 @@ OTHER = pod("other").namespace("ns").uid("u2").build()
 
 
 def failing(recorder: Recorder, about: Pod = WEB, note: str = "no room") -> None:
-    recorder.emit(about, type="Warning", reason="FailedScheduling", action="Scheduling", note=note, reporter="bayplan")
+    recorder.emit(
+        about, type="Warning", reason="FailedScheduling", action="Scheduling", note=note, reporter="bayplan"
+    )
 
 
 @asynccontextmanager
@@ -52,7 +54,13 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_an_event_says_all_there_is_to_say() -> None:
     recorder, transport, _ = scripted()
     recorder.emit(
-        WEB, type="Normal", reason="Preempted", action="Preempting", note="n", related=OTHER, reporter="bayplan"
+        WEB,
+        type="Normal",
+        reason="Preempted",
+        action="Preempting",
+        note="n",
+        related=OTHER,
+        reporter="bayplan",
     )
     async with run(recorder):
         await recorder.drain(1.0)
@@ -70,11 +78,25 @@ async def test_an_event_says_all_there_is_to_say() -> None:
         "reason": "Preempted",
         "action": "Preempting",
         "note": "n",
-        "regarding": {"apiVersion": "v1", "kind": "Pod", "namespace": "ns", "name": "web", "uid": "u1", "resourceVersion": ""},
-        "related": {"apiVersion": "v1", "kind": "Pod", "namespace": "ns", "name": "other", "uid": "u2", "resourceVersion": ""},
+        "regarding": {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "namespace": "ns",
+            "name": "web",
+            "uid": "u1",
+            "resourceVersion": "",
+        },
+        "related": {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "namespace": "ns",
+            "name": "other",
+            "uid": "u2",
+            "resourceVersion": "",
+        },
         "reportingController": "bayplan",
         "reportingInstance": "bayplan-host",
-    }  # fmt: skip
+    }
 
 
 async def test_the_same_again_becomes_a_series_written_at_once_and_then_now_and_then() -> None:
@@ -90,7 +112,9 @@ async def test_the_same_again_becomes_a_series_written_at_once_and_then_now_and_
         clock.advance(recorder_module.REWRITE_S)
         failing(recorder)
         await recorder.drain(1.0)
-    assert transport.requests[2].body == {"series": {"count": 6, "lastObservedTime": "2023-11-14T22:14:25.250000Z"}}
+    assert transport.requests[2].body == {
+        "series": {"count": 6, "lastObservedTime": "2023-11-14T22:14:25.250000Z"}
+    }
 
 
 async def test_many_at_once_are_one_write() -> None:
@@ -107,11 +131,15 @@ async def test_many_at_once_are_one_write() -> None:
     "second",
     [
         ("another pod", OTHER, 0.0),
-        ("another version of the pod", WEB.evolve(metadata=msgspec.structs.replace(WEB.metadata, resource_version="9")), 0.0),
+        (
+            "another version of the pod",
+            WEB.evolve(metadata=msgspec.structs.replace(WEB.metadata, resource_version="9")),
+            0.0,
+        ),
         ("after six minutes", WEB, recorder_module.SERIES_S),
     ],
     ids=lambda value: value[0],
-)  # fmt: skip
+)
 async def test_what_is_not_the_same_is_an_event_of_its_own(second: tuple[str, Pod, float]) -> None:
     _, about, later = second
     recorder, transport, clock = scripted()
@@ -120,7 +148,10 @@ async def test_what_is_not_the_same_is_an_event_of_its_own(second: tuple[str, Po
         clock.advance(later)
         failing(recorder, about, "another note")
         await recorder.drain(1.0)
-    assert [(r.method, r.body["note"]) for r in transport.requests] == [("POST", "no room"), ("POST", "another note")]
+    assert [(r.method, r.body["note"]) for r in transport.requests] == [
+        ("POST", "no room"),
+        ("POST", "another note"),
+    ]
 
 
 async def test_a_series_the_api_server_has_forgotten_is_told_anew() -> None:

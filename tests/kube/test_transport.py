@@ -30,14 +30,16 @@ class Peer:
     def endpoint(self, host: str = "127.0.0.1", **more: str) -> Endpoint:
         context = ssl.create_default_context()
         self.ca.configure_trust(context)
-        return Endpoint(f"https://{host}:{self.port}", context, **more)  # type: ignore[arg-type]
+        return Endpoint(f"https://{host}:{self.port}", context, **more)
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         self.seen.append(request)
         if request.path == "/hold":
             await self.holds.wait()
         if request.path != "/stream":
-            return web.Response(status=int(request.query.get("status", 200)), text=f"{request.method} {request.path}")
+            return web.Response(
+                status=int(request.query.get("status", 200)), text=f"{request.method} {request.path}"
+            )
         answer = web.StreamResponse()
         await answer.prepare(request)
         for chunk in self.chunks:

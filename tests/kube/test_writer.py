@@ -78,7 +78,9 @@ async def test_a_bind_in_doubt_is_done_if_the_pod_is_there(problem: Answer, impa
 
 
 @pytest.mark.parametrize(
-    "reads", [stored("n2"), stored("n1", uid="another"), stored(), error(404, "gone")], ids=["else", "anew", "no", "404"]
+    "reads",
+    [stored("n2"), stored("n1", uid="another"), stored(), error(404, "gone")],
+    ids=["else", "anew", "no", "404"],
 )
 async def test_a_conflict_is_the_callers_if_the_pod_is_not_there(reads: Answer, impatient: None) -> None:
     writer, transport = on(posts(error(409, "pod is already assigned"), reads=reads))
@@ -132,7 +134,9 @@ async def test_throttling_lasts_as_long_as_the_server_says(
         await sleep(0)
 
     monkeypatch.setattr(asyncio, "sleep", noting)
-    writer, _ = on(posts(error(429, Retry_After="3"), error(429, Retry_After="3600"), said(201), reads=stored()))
+    writer, _ = on(
+        posts(error(429, Retry_After="3"), error(429, Retry_After="3600"), said(201), reads=stored())
+    )
     await writer.bind(WEB, "n1")
     first, second = [seconds for seconds in slept if seconds]
     assert 2.4 <= first <= 3.6

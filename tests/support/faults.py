@@ -237,9 +237,10 @@ async def _said(lines: Sequence[bytes]) -> AsyncGenerator[bytes, None]:
 async def _until(ended: asyncio.Future[None], lines: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
     """The lines, until somebody ends the stream."""
     while True:
-        step = asyncio.ensure_future(anext(lines, None))
+        step: asyncio.Future[bytes | None] = asyncio.ensure_future(anext(lines, None))
         try:
-            await asyncio.wait({step, ended}, return_when=asyncio.FIRST_COMPLETED)
+            futures: set[asyncio.Future[Any]] = {step, ended}
+            await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
             line = step.result() if step.done() else None
         finally:
             step.cancel()

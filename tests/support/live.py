@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from bayplan.app.scheduler import LiveScheduler
 from bayplan.framework import Plugin
@@ -30,7 +30,7 @@ from tests.support.api import Api, Object
 from tests.support.control_plane import ControlPlane
 from tests.support.faults import FaultyTransport
 
-T = TypeVar("T")
+Objects = list[Object]
 _numbers = itertools.count(1)
 POLL_S = 0.01
 
@@ -76,10 +76,10 @@ class Cluster:
     async def find(self, name: str) -> Object | None:
         return await asyncio.to_thread(self.api.find, "Pod", name, self.namespace)
 
-    async def list(self) -> list[Object]:
+    async def list(self) -> Objects:
         return await asyncio.to_thread(self.api.list, "Pod", self.namespace)
 
-    async def events(self, name: str, reason: str) -> list[Object]:
+    async def events(self, name: str, reason: str) -> Objects:
         """Events about a pod, oldest first."""
         found = await asyncio.to_thread(self.api.list, "Event", self.namespace)
         about = [one for one in found if one["involvedObject"]["name"] == name and one["reason"] == reason]
@@ -94,16 +94,18 @@ class Cluster:
             pod = await self.find(name)
             return pod["spec"].get("nodeName") if pod else None
 
-        return await until(node_name, f"pod {name} to be bound", timeout_s)
+        found: str = await until(node_name, f"pod {name} to be bound", timeout_s)
+        return found
 
-    async def all_bound(self, count: int, timeout_s: float = 30.0) -> list[Object]:
+    async def all_bound(self, count: int, timeout_s: float = 30.0) -> Objects:
         """Wait until so many pods of the namespace have a node."""
 
-        async def enough() -> list[Object] | None:
+        async def enough() -> Objects | None:
             found = [pod for pod in await self.list() if pod["spec"].get("nodeName")]
             return found if len(found) >= count else None
 
-        return await until(enough, f"{count} pods to be bound", timeout_s)
+        found: Objects = await until(enough, f"{count} pods to be bound", timeout_s)
+        return found
 
     async def unschedulable(self, name: str = "p1", timeout_s: float = 10.0) -> Object:
         """Wait until the pod's status says that it was not scheduled; gives the condition."""
@@ -113,7 +115,8 @@ class Cluster:
             found = scheduled_condition(pod) if pod else None
             return found if found and found["status"] == "False" else None
 
-        return await until(condition, f"pod {name} to be called unschedulable", timeout_s)
+        found: Object = await until(condition, f"pod {name} to be called unschedulable", timeout_s)
+        return found
 
     async def event(self, name: str, reason: str, timeout_s: float = 10.0) -> Object:
         """Wait for the first event of that reason about a pod."""
@@ -122,7 +125,8 @@ class Cluster:
             found = await self.events(name, reason)
             return found[0] if found else None
 
-        return await until(first, f"an event {reason} about {name}", timeout_s)
+        found: Object = await until(first, f"an event {reason} about {name}", timeout_s)
+        return found
 
     # -- changing --
 

@@ -25,7 +25,9 @@ def server_context(cert_dir: str | None) -> ssl.SSLContext:
         try:
             context.load_cert_chain(crt, key)
         except (OSError, ssl.SSLError) as error:
-            raise ConfigError(f"--cert-dir {cert_dir}: cannot use tls.crt and tls.key there: {error}") from error
+            raise ConfigError(
+                f"--cert-dir {cert_dir}: cannot use tls.crt and tls.key there: {error}"
+            ) from error
         return context
     with tempfile.TemporaryDirectory() as folder:
         crt, key = Path(folder) / "tls.crt", Path(folder) / "tls.key"

@@ -31,7 +31,12 @@ class Evictions:
     """Carries out preemptions, one call each."""
 
     def __init__(
-        self, writer: ClusterWriter, recorder: Recorder, waiting: WaitingPods, metrics: MetricSink, clock: Clock
+        self,
+        writer: ClusterWriter,
+        recorder: Recorder,
+        waiting: WaitingPods,
+        metrics: MetricSink,
+        clock: Clock,
     ) -> None:
         self._writer = writer
         self._recorder = recorder

@@ -24,7 +24,6 @@ def set_up(*, verbose: bool = False, as_json: bool = False) -> None:
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if verbose else logging.INFO),
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
-        cache_logger_on_first_use=True,
     )
     logging.basicConfig(handlers=[_Forward(verbose)], level=logging.WARNING, force=True)
 

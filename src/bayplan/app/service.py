@@ -55,7 +55,9 @@ def run_scheduler(options: SchedulerOptions) -> int:
 async def _scheduler(options: SchedulerOptions) -> int:
     config = options.config
     known, extra = registry(options.plugins)
-    credentials = Credentials(options.kubeconfig or config.client_connection.kubeconfig or None, options.context)
+    credentials = Credentials(
+        options.kubeconfig or config.client_connection.kubeconfig or None, options.context
+    )
     # The lease has a client of its own, so that a flood of binds cannot starve its renewals.
     client, lease_client = Client(credentials), Client(credentials)
     try:

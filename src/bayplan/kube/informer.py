@@ -236,7 +236,9 @@ class Informer(Generic[T]):
     def _is_old_news(self, value: T) -> bool:
         """A server that lags behind the one asked before may tell of the past."""
         known = self._known.get(value.uid)
-        return known is not None and _is_older(value.metadata.resource_version, known.metadata.resource_version)
+        return known is not None and _is_older(
+            value.metadata.resource_version, known.metadata.resource_version
+        )
 
     def _decode(self, raw: msgspec.Raw) -> T | None:
         """An object, or ``None`` for one that makes no sense: it must not stop the others."""

@@ -82,7 +82,9 @@ class LeaderElection:
                 continue
             if self._held_by_another() or not self.is_leader():
                 self._renewed_at = None
-                raise LeadershipLostError(f"lost the lease {self.name}, now held by {self.holder or 'nobody'}")
+                raise LeadershipLostError(
+                    f"lost the lease {self.name}, now held by {self.holder or 'nobody'}"
+                )
 
     async def release(self) -> None:
         """Give the lease back at once, so that the next replica need not wait."""

@@ -175,7 +175,10 @@ class Recorder:
         if series.exists:
             try:
                 await self._client.send(
-                    "PATCH", f"{path}/{series.name}", body={"series": _counted(series)}, content_type=MERGE_PATCH
+                    "PATCH",
+                    f"{path}/{series.name}",
+                    body={"series": _counted(series)},
+                    content_type=MERGE_PATCH,
                 )
                 return
             except NotFoundError:

@@ -113,7 +113,12 @@ class HttpTransport:
         timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_TIMEOUT_S)
         try:
             async with self._open().request(
-                method, self._url(path, params), data=body, headers=headers, timeout=timeout, **self._connection()
+                method,
+                self._url(path, params),
+                data=body,
+                headers=headers,
+                timeout=timeout,
+                **self._connection(),
             ) as answer:
                 return Response(answer.status, answer.headers, await answer.read())
         except TimeoutError as error:
@@ -127,13 +132,16 @@ class HttpTransport:
     ) -> AsyncIterator[Stream]:
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S, sock_read=silence_s)
         try:
-            async with self._open().get(
-                self._url(path, params),
-                headers=headers,
-                timeout=timeout,
-                read_bufsize=READ_BYTES,
-                **self._connection(),
-            ) as answer, aclosing(_lines(answer.content)) as lines:
+            async with (
+                self._open().get(
+                    self._url(path, params),
+                    headers=headers,
+                    timeout=timeout,
+                    read_bufsize=READ_BYTES,
+                    **self._connection(),
+                ) as answer,
+                aclosing(_lines(answer.content)) as lines,
+            ):
                 try:
                     yield Stream(answer.status, answer.headers, lines)
                 finally:

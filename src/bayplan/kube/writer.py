@@ -87,12 +87,16 @@ class ApiWriter:
 
         async def once() -> None:
             try:
-                await self._client.send("PATCH", f"{_path(pod)}/status", body=body, content_type=STRATEGIC_PATCH)
+                await self._client.send(
+                    "PATCH", f"{_path(pod)}/status", body=body, content_type=STRATEGIC_PATCH
+                )
             except UnprocessableError as error:
                 # How the API server says that a uid in a patch is not the object's.
                 if "metadata.uid" not in error.message:
                     raise
-                raise ConflictError(409, error.message, reason="Conflict", method="PATCH", path=_path(pod)) from error
+                raise ConflictError(
+                    409, error.message, reason="Conflict", method="PATCH", path=_path(pod)
+                ) from error
 
         await self._patiently(once)
 
@@ -141,7 +145,9 @@ class ApiWriter:
                 await self._idle.wait()
 
     async def _is_bound_to(self, pod: Pod, node_name: str) -> bool:
-        return _says(await self._read(_path(pod)), {"metadata": {"uid": pod.uid}, "spec": {"nodeName": node_name}})
+        return _says(
+            await self._read(_path(pod)), {"metadata": {"uid": pod.uid}, "spec": {"nodeName": node_name}}
+        )
 
     async def _read(self, path: str) -> Any:
         """The object as it is now, or None if that cannot be told."""
