@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+import trustme
 import yaml
 
 from tests.app.test_watch_faults import knows_the_cluster
@@ -25,9 +26,14 @@ pytestmark = [pytest.mark.kube, pytest.mark.slow]
 OUTAGE_S = 10.0
 
 
+CLIENT_CA = trustme.CA()
+
+
 @pytest.fixture(scope="module")
-def plane() -> Iterator[RestartablePlane]:
-    with RestartablePlane(binaries_or_skip()) as started:
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RestartablePlane]:
+    ca = tmp_path_factory.mktemp("client-ca") / "ca.crt"
+    ca.write_bytes(CLIENT_CA.cert_pem.bytes())
+    with RestartablePlane(binaries_or_skip(), extra_flags=(f"--client-ca-file={ca}",)) as started:
         yield started
 
 
@@ -99,3 +105,21 @@ async def test_an_api_server_that_is_down_for_a_while_is_waited_for(
         await cluster.all_bound(46, timeout_s=20)
         assert await cluster.bound("picky") == "ssd"
         await knows_the_cluster(run, cluster)
+
+
+async def test_a_client_certificate_is_as_good_as_a_token(
+    plane: RestartablePlane, cluster: Cluster, witness: Witness, tmp_path: Path
+) -> None:
+    issued = CLIENT_CA.issue_cert(
+        "someone.example.com", common_name="someone", organization_name="system:masters"
+    )
+    (tmp_path / "me.crt").write_bytes(issued.cert_chain_pems[0].bytes())
+    (tmp_path / "me.key").write_bytes(issued.private_key_pem.bytes())
+    document = yaml.safe_load(plane.kubeconfig().read_text())
+    document["users"][0]["user"] = {"client-certificate": "me.crt", "client-key": "me.key"}
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(yaml.safe_dump(document))
+    await cluster.node()
+    async with running(plane, kubeconfig=kubeconfig):
+        await cluster.pod()
+        await cluster.bound()

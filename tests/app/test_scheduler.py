@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from tests.support.faults import Hold
 from tests.support.live import Cluster, config_of, running, scheduled_condition, until
 from tests.support.witness import Witness
 
@@ -176,3 +177,48 @@ async def test_a_burst_is_bound_and_events_catch_up(cluster: Cluster, witness: W
         await until(lambda: run.live.engine.cache.assumed_count == 0, "the binds to be confirmed")
     events = await asyncio.to_thread(cluster.api.list, "Event", cluster.namespace)
     assert len([one for one in events if one["reason"] == "Scheduled"]) == 150
+
+
+async def test_stopping_lets_binds_under_way_end_and_starts_no_more(cluster: Cluster) -> None:
+    await cluster.node()
+    async with running(cluster.plane) as run:
+        hold = Hold()
+        run.faults.on("POST", "/under-way/binding$", hold)
+        await cluster.pod("under-way")
+        await hold.reached.wait()
+        stopping = asyncio.ensure_future(run.stop())
+        await until(lambda: run.live.is_stopping, "the stop to begin")
+        await cluster.pod("too-late")
+        hold.go.set()
+        await stopping
+    assert await cluster.bound("under-way") == "n1"
+    assert await cluster.event("under-way", "Scheduled")
+    assert "nodeName" not in (await cluster.get("too-late"))["spec"]
+
+
+async def test_stopping_takes_no_longer_than_it_must_when_binds_hang(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bayplan.app.scheduler.SHUTDOWN_S", 0.3)
+    await cluster.node()
+    async with running(cluster.plane) as run:
+        hold = Hold()
+        run.faults.on("POST", "/binding$", hold)
+        await cluster.pods(5)
+        await hold.reached.wait()
+        started = time.monotonic()
+        await run.stop()
+        assert time.monotonic() - started < 2.0
+
+
+async def test_a_part_that_breaks_ends_the_whole(cluster: Cluster) -> None:
+    """A scheduler that no longer hears of the cluster must not go on as if it did: it ends, to be started anew."""
+    async with running(cluster.plane) as run:
+        informer = run.live.informers[0]
+        informer._follow = None  # type: ignore[method-assign,assignment]
+        await cluster.create(
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": cluster.namespace + "-b"}}
+        )
+        assert informer.kind.name == "Namespace"
+        with pytest.raises(TypeError):
+            await asyncio.wait_for(asyncio.shield(run.task), 5)

@@ -165,3 +165,23 @@ async def test_an_answer_that_is_lost_does_not_lose_the_volume(
         await cluster.pod(volumes=mounts("c1"))
         assert await cluster.bound(timeout_s=20.0) == "n1"
         assert await cluster.events("p1", "FailedScheduling") == []
+
+
+async def test_a_claim_that_is_mounted_twice_does_not_fail_the_first_try(cluster: Cluster, witness: Witness) -> None:
+    """kube-scheduler writes it twice and fails its first try with a conflict."""
+    await cluster.node()
+    await storage_class(cluster, "made", "csi.example.com")
+    await claim(cluster, "c1", "made")
+    again = {"name": "again", "persistentVolumeClaim": {"claimName": "c1"}}
+    async with running(cluster.plane):
+        await cluster.pod(volumes=[*mounts("c1"), again])
+
+        async def selected() -> bool:
+            return SELECTED_NODE in (await get(cluster, "PersistentVolumeClaim", "c1"))["metadata"].get(
+                "annotations", {}
+            )
+
+        await until(selected, "a node to be selected")
+        await _provision(cluster, "c1")
+        assert await cluster.bound(timeout_s=20.0) == "n1"
+        assert await cluster.events("p1", "FailedScheduling") == []

@@ -11,6 +11,9 @@ import time
 
 import pytest
 
+from bayplan.framework import CycleState, PermitPlugin
+from bayplan.framework.plugin import Wait
+from bayplan.objects.pod import Pod
 from tests.support.faults import Answer, Delay, Hold, LostAnswer, LostRequest
 from tests.support.live import Cluster, running, scheduled_condition, until
 from tests.support.witness import Witness
@@ -165,21 +168,23 @@ async def test_a_pod_made_anew_under_the_same_name_in_flight_is_scheduled_for_it
 ) -> None:
     await cluster.nodes(2, cpu="1")
     async with running(cluster.plane) as run:
-        hold = Hold()
-        run.faults.on("POST", f"/p1{BINDING}", hold, times=1)
-        await cluster.pod("p1", cpu="100m")
-        await hold.reached.wait()
+        first, second = Hold(), Hold()
+        run.faults.on("POST", f"/p1{BINDING}", first, times=1)
+        run.faults.on("POST", f"/p1{BINDING}", second, times=1)
+        await cluster.pod("p1", nodeSelector={"kubernetes.io/hostname": "n1"})
+        await first.reached.wait()
         old = await cluster.get("p1")
         await cluster.delete("p1")
-        await cluster.pod("p1", cpu="900m")
-        await asyncio.sleep(0.2)
-        hold.go.set()
-        node = await cluster.bound("p1")
-        new = await cluster.get("p1")
-        await until(lambda: run.live._executor.binding_cycles == 0, "both cycles to end")
+        new = await cluster.pod("p1", nodeSelector={"kubernetes.io/hostname": "n2"})
+        await second.reached.wait()
+        # The bind meant for the old pod arrives first, and finds a pod of that name.
+        first.go.set()
+        await until(lambda: run.live._executor.binding_cycles == 1, "the first cycle to end")
+        second.go.set()
+        assert await cluster.bound("p1") == "n2"
         cache = run.live.engine.cache
-        await until(lambda: cache.assumed_count == 0, "the bind to be confirmed")
-        assert [(pod.uid, pod.node_name) for pod in cache.pods()] == [(new["metadata"]["uid"], node)]
+        await until(lambda: cache.assumed_count == 0 and cache.pod_count, "the bind to be confirmed")
+        assert [(pod.uid, pod.node_name) for pod in cache.pods()] == [(new["metadata"]["uid"], "n2")]
     assert witness.nodes_of(old["metadata"]["uid"]) == []
 
 
@@ -239,3 +244,50 @@ async def test_a_status_on_its_way_is_never_written_after_the_bind(
     condition = scheduled_condition(await cluster.get("p1"))
     assert condition is not None
     assert condition["status"] == "True"
+
+
+async def test_binds_that_are_not_answered_hold_scheduling_back(
+    cluster: Cluster, witness: Witness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bayplan.app.scheduler.MAX_UNANSWERED", 3)
+    await cluster.node()
+    async with running(cluster.plane) as run:
+        hold = Hold()
+        run.faults.on("POST", BINDING, hold)
+        await cluster.pods(3, prefix="first")
+        await until(lambda: run.live._writer.binding == 3, "three binds under way")
+        await cluster.pods(4, prefix="later")
+        queue = run.live.engine.queue
+        await until(lambda: queue.pending()["active"] == 4, "the others to wait in the queue")
+        await asyncio.sleep(0.2)
+        assert queue.pending()["active"] == 4
+        hold.go.set()
+        await cluster.all_bound(7)
+
+
+class Patient(PermitPlugin):
+    """Holds pods with the label ``hold`` for a long time."""
+
+    name = "Patient"
+
+    def permit(self, state: CycleState, pod: Pod, node_name: str) -> Wait | None:
+        return Wait(60.0) if "hold" in pod.labels else None
+
+
+async def test_pods_that_wait_on_permit_are_in_nobodys_way(
+    cluster: Cluster, witness: Witness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many they are: a gang that waits for its last member must not keep it from being bound."""
+    monkeypatch.setattr("bayplan.app.scheduler.MAX_UNANSWERED", 2)
+    monkeypatch.setattr("bayplan.kube.writer.MAX_BINDING", 2)
+    await cluster.node()
+    async with running(cluster.plane, plugins=[Patient]) as run:
+        for number in range(1, 6):
+            await cluster.pod(f"held{number}", metadata={"labels": {"hold": "yes"}})
+        waiting = run.live.engine.waiting
+        await until(lambda: len(list(waiting.list())) == 5, "five pods to wait")
+        await cluster.pods(3)
+        await asyncio.gather(*(cluster.bound(f"p{number}") for number in (1, 2, 3)))
+        for held in waiting.list():
+            held.allow("Patient")
+        await cluster.all_bound(8)

@@ -220,6 +220,15 @@ async def test_an_essential_kind_that_is_refused_does_hold_us_up() -> None:
         assert not informer.synced.is_set()
 
 
+async def test_trouble_that_lasts_is_told_once_in_a_while() -> None:
+    transport = ScriptedTransport([TransportError("down")])
+    informer, _ = follow(client_on(transport))
+    with structlog.testing.capture_logs() as logs:
+        async with run(informer):
+            await until(lambda: len(transport.requests) >= 4, "some tries")
+    assert [entry["event"] for entry in logs] == ["watch broke"]
+
+
 async def test_throttling_is_obeyed_and_short_watches_are_not_repeated_in_a_rush() -> None:
     transport = ScriptedTransport([error(429, Retry_After="1"), listed(5)], [[] for _ in range(1000)])
     informer, _ = follow(client_on(transport))

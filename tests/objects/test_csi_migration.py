@@ -70,10 +70,10 @@ def test_a_gce_volume_is_named_with_its_place(labels: dict[str, str], place: str
 
 
 UNKNOWN: list[tuple[dict[str, Any], dict[str, str], str]] = [
-    ({"awsElasticBlockStore": {"volumeID": "aws://z/disk-1"}}, {}, "must start with vol-"),
-    ({"azureDisk": {"diskURI": "u", "kind": "Dedicated"}}, {}, "managed Azure disks only"),
-    ({"gcePersistentDisk": {"pdName": "d"}}, {ZONE: "a__b"}, "zones of one region"),
-    ({"gcePersistentDisk": {"pdName": "d"}}, {ZONE: "a-b-c__a-d-c"}, "zones of one region"),
+    ({"awsElasticBlockStore": {"volumeID": "aws://z/disk-1"}}, {}, r"Invalid format for AWS volume \(aws://z/disk-1\)"),
+    ({"azureDisk": {"diskURI": "u", "kind": "Dedicated"}}, {}, r"kind\(Dedicated\) is not supported in csi migration"),
+    ({"gcePersistentDisk": {"pdName": "d"}}, {ZONE: "a__b"}, "unexpected format, .*, got: a$"),
+    ({"gcePersistentDisk": {"pdName": "d"}}, {ZONE: "a-d-c__a-b-c"}, r"got: map\[a-b:\{\} a-d:\{\}\]"),
     ({"hostPath": {"path": "/x"}}, {}, "no plugin"),
 ]
 

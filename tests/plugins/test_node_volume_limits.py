@@ -189,8 +189,7 @@ UNREADABLE = [
         "a disk that no driver knows",
         pod("a").volume("v", azureDisk={"diskName": "d", "diskURI": "u", "kind": "Shared"}),
         Code.ERROR,
-        "converting volume(v) from inline to csi: "
-        "the CSI driver knows managed Azure disks only, and this one is of kind Shared",
+        "converting volume(v) from inline to csi: kind(Shared) is not supported in csi migration",
         {"n"},
     ),
     ("a claim without a name", pod("a").claim(""), Code.ERROR, "PersistentVolumeClaim had no name", {"n", "bare"}),

@@ -43,6 +43,8 @@ REFUSED_BACKOFF_S = 15.0
 SILENCE_S = 150.0
 # The server ends a watch after this long; spread, so that not all of them end at once.
 WATCH_S = (300, 600)
+# Between two complaints about the same trouble.
+COMPLAIN_S = 60.0
 # A watch that ended sooner than this did not work, whatever it said.
 SHORT_S = 1.0
 
@@ -115,6 +117,7 @@ class Informer(Generic[T]):
         self._version = ""
         self._page = PAGE
         self._backoff = FIRST_BACKOFF_S
+        self._complained_at = float("-inf")
         self.synced = asyncio.Event()
         self.refused = ""
         """Why the API server does not let us read this kind, while it does not."""
@@ -145,7 +148,7 @@ class Informer(Generic[T]):
             except TooManyRequestsError as error:
                 wait = error.retry_after_s or 0.0
             except (ApiError, TransportError) as error:
-                log.warning("watch broke", kind=self.kind.name, error=str(error))
+                self._complain(error)
             except msgspec.MsgspecError as error:
                 log.warning("answer not understood", kind=self.kind.name, error=str(error))
                 self._version = ""
@@ -272,6 +275,12 @@ class Informer(Generic[T]):
             log.error(
                 "object refused", kind=self.kind.name, object=values[-1].key, error=repr(error), exc_info=True
             )
+
+    def _complain(self, error: Exception) -> None:
+        """Once a minute while it lasts: there is one of us for every kind."""
+        if time.monotonic() - self._complained_at > COMPLAIN_S:
+            self._complained_at = time.monotonic()
+            log.warning("watch broke", kind=self.kind.name, error=str(error))
 
     def _refuse(self, error: ApiError) -> None:
         kind = self.kind

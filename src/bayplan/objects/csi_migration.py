@@ -2,7 +2,7 @@
 
 `node_volume_limits` counts them by driver and handle, `volume_binding` asks where the driver can reach them. Of the
 plugins that have a driver, those in `SWITCHED` are looked after by it wherever a node says so; the others are only
-known by name.
+known by name. What cannot be translated is told in kube-scheduler's words, since they end up in pods' conditions.
 """
 
 from __future__ import annotations
@@ -108,13 +108,14 @@ def _ebs_volume(disk: Any) -> str:
         return written
     name = written.removeprefix("aws://").partition("/")[2].strip("/")
     if not re.fullmatch(r"vol-[^/]*", name):
-        raise ValueError(f'"{written}" names no EBS volume; its last part must start with vol-')
+        problem = f"Invalid format for AWS volume ({written})"
+        raise ValueError(f"failed to translate Kubernetes ID to EBS Volume ID {problem}")
     return name
 
 
 def _azure_disk(disk: Any) -> str:
     if disk.kind is not None and disk.kind.lower() != "managed":
-        raise ValueError(f"the CSI driver knows managed Azure disks only, and this one is of kind {disk.kind}")
+        raise ValueError(f"kind({disk.kind}) is not supported in csi migration")
     uri: str = disk.disk_uri
     return uri
 
@@ -133,10 +134,16 @@ def _zonal_disk(zone: str, name: str) -> str:
 
 def _region_of(zones: list[str]) -> str:
     """The region of GCE zones, which are written like europe-west1-b."""
-    regions = {zone.rpartition("-")[0] if zone.count("-") == 2 else "" for zone in zones}
-    if len(regions) != 1 or "" in regions:
-        raise ValueError(f"its zones {', '.join(zones)} are not zones of one region, such as europe-west1-b")
-    return regions.pop()
+    for zone in zones:
+        if zone.count("-") != 2:
+            expected = "zone in unexpected format, expected: {locale}-{region}-{zone}"
+            raise ValueError(f"failed to get region from zones: {expected}, got: {zone}")
+    regions = sorted({zone.rpartition("-")[0] for zone in zones})
+    if len(regions) != 1:
+        listed = " ".join(f"{region}:{{}}" for region in regions)
+        problem = f"multiple or no regions gotten from zones, got: map[{listed}]"
+        raise ValueError(f"failed to get region from zones: {problem}")
+    return regions[0]
 
 
 # -- where the driver reaches them --
