@@ -65,16 +65,21 @@ async def test_a_pod_that_fits_nowhere_is_told_why_in_kube_schedulers_words(
     assert (event["type"], event["action"], event["message"]) == ("Warning", "Scheduling", text)
 
 
-async def test_a_new_node_takes_a_waiting_pod_within_a_second(cluster: Cluster, witness: Witness) -> None:
+@pytest.mark.parametrize("others", [0, 2])
+async def test_a_new_node_takes_a_waiting_pod_within_a_second(
+    cluster: Cluster, witness: Witness, others: int
+) -> None:
+    await cluster.nodes(others, cpu="1")
     async with running(cluster.plane):
         await cluster.pod("p1", cpu="2")
         condition = await cluster.unschedulable("p1")
-        assert condition["message"] == "no nodes available to schedule pods"
-        await asyncio.sleep(1.2)  # its first backoff is over
+        await asyncio.sleep(1.5)  # long enough for a longer backoff to begin where there is one
+        await cluster.node("new")
         added_at = time.monotonic()
-        await cluster.node("n1")
-        assert await cluster.bound("p1") == "n1"
+        assert await cluster.bound("p1") == "new"
         assert time.monotonic() - added_at < 1.0
+    text = "0/2 nodes are available: 2 Insufficient cpu." if others else "no nodes available to schedule pods"
+    assert condition["message"].startswith(text)
 
 
 async def test_a_condition_that_stays_the_same_is_written_once(cluster: Cluster) -> None:

@@ -116,7 +116,7 @@ async def test_a_provisioner_is_told_the_node_and_waited_for(cluster: Cluster, w
     async with running(cluster.plane, kubeconfig=cluster.plane.kubeconfig("scheduler")):
         await cluster.pod(volumes=mounts("c1"))
 
-        async def selected() -> str | None:
+        async def selected() -> Any:
             annotations = (await get(cluster, "PersistentVolumeClaim", "c1"))["metadata"].get("annotations", {})
             return annotations.get(SELECTED_NODE)
 

@@ -25,7 +25,7 @@ from tests.support.processes import free_ports
 pytestmark = [pytest.mark.kube, pytest.mark.slow]
 
 # Read only after a bind whose answer was lost or surprising; tests/kube makes that happen.
-AFTER_TROUBLE = {("get", "", "pods")}
+AFTER_TROUBLE = {("get", "", "pods"), ("get", "", "persistentvolumeclaims"), ("get", "", "persistentvolumes")}
 
 
 def allowed() -> set[tuple[str, str, str]]:

@@ -138,3 +138,20 @@ def test_the_second_pod_of_a_class_is_decided_from_memory(monkeypatch: pytest.Mo
     monkeypatch.setattr(ClassCache, "decide", spied)
     story((varied(RowFilter),), remember=True)
     assert remembered == [False, *[True] * 7, *[False] * 4], "the first pays for the others; the last four fit nowhere"
+
+
+def test_a_kept_plugin_that_does_not_say_what_it_reads_is_never_carried_over() -> None:
+    class Odd(FilterPlugin):
+        name = "Odd"
+        reasons = (FULL,)
+        filter_depends = Depends.ROW
+
+        def filter_node(self, state: Any, pod: Any, node: Any) -> Any:
+            return FULL if pod.name.endswith("odd") else None
+
+    world = World(Odd)
+    world.add(node("a"), node("b"), *(pod(name) for name in ("one", "two", "three-odd", "four", "five-odd")))
+
+    placed = [isinstance(world.schedule()[0], Bind) for _ in range(5)]
+
+    assert placed == [True, True, False, True, False]

@@ -1,7 +1,7 @@
 """
 Pods come in classes: what was found for one pod of a template is carried to the next.
 
-Two pods are of one class if every Filter and Score plugin reads the same of both (``Plugin.signature``).  For
+Two pods are of one class if every plugin whose answers are kept reads the same of both (``Plugin.signature``).  For
 a class the cache keeps, per node, whether it fits and its score so far, as seen by the plugins that promise to
 look at that node alone (``Depends.ROW``) or at node objects (``Depends.NODES``).  For the next pod of the class
 only the rows that changed since are asked for again.  Plugins that look at domains, or promise nothing, are
@@ -108,6 +108,7 @@ class ClassCache:
         self._signing = _distinct(self._pre_filters, self._all_filters, self._pre_scores, self._all_scores)
         self._asked_anew = [plugin for plugin in self._signing if not _is_kept(plugin)]
         self._every_time = {plugin.name for plugin in self._asked_anew}
+        self._kept = [plugin for plugin in self._signing if plugin.name not in self._every_time]
         self._keys: OrderedDict[Hashable, tuple[PodSpec, int, int]] = OrderedDict()
         self._numbers: dict[Hashable, int] = {}
         self._entries: OrderedDict[int, ClassEntry] = OrderedDict()
@@ -157,7 +158,10 @@ class ClassCache:
         known = self._keys.get(shape)
         if known is not None and known[1] == version and known[0] is pod.spec:
             return known[2]
-        read = tuple(signature for plugin in self._signing if (signature := plugin.signature(pod)) is not UNSIGNED)
+        read = tuple(plugin.signature(pod) for plugin in self._kept)
+        if UNSIGNED in read:
+            # What a kept plugin reads of this pod is not known, so nobody can tell which pods it treats alike.
+            raise NotRememberedError
         if len(self._numbers) > MAX_SEEN:
             self._forget_all()
         number = self._numbers.setdefault(read, len(self._numbers))

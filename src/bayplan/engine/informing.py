@@ -73,8 +73,7 @@ class Informed:
             case PodDeleted(pod):
                 self._pod_deleted(pod)
             case NodeAdded(node):
-                self._cache.add_node(node)
-                self._queue.move(NODE_ADD, None, node)
+                self._node_added(node)
             case NodeChanged(old_node, node):
                 self._node_changed(old_node, node)
             case NodeDeleted(node):
@@ -169,6 +168,14 @@ class Informed:
         self._queue.move(ASSIGNED_POD_DELETE, pod, None, only=lambda other: other.priority <= pod.priority)
 
     # -- nodes and the rest --
+
+    def _node_added(self, node: Node) -> None:
+        is_first = not len(self._cache.nodes)
+        self._cache.add_node(node)
+        self._queue.move(NODE_ADD, None, node)
+        if is_first:
+            # Without nodes no plugin said no, so pods back off as after an error; there is no need to any more.
+            self._queue.activate([queued.pod for place, queued in self._queue.entries() if place == "backoff"])
 
     def _node_changed(self, old: Node, new: Node) -> None:
         self._cache.update_node(new)
