@@ -22,11 +22,13 @@ from bayplan.framework import (
     PreEnqueuePlugin,
     PreFilterPlugin,
     PreScorePlugin,
+    QueueSortPlugin,
     ReservePlugin,
     ScorePlugin,
 )
 from bayplan.framework.config_model import SchedulerConfig
 from bayplan.framework.events import Change
+from bayplan.framework.plugin import QueuedPod
 from bayplan.framework.status import SKIP, unschedulable
 from bayplan.objects.pod import Pod
 from tests.support.faults import Answer
@@ -201,6 +203,32 @@ async def test_a_hint_that_raises_counts_as_yes(
         assert await cluster.bound("p1") == "n2"
         assert all(informer.bad_objects == 0 for informer in run.live.informers)
         await until(lambda: run.live.engine.cache.assumed_count == 0, "the bind to be confirmed")
+
+
+class BadSort(QueueSortPlugin):
+    """Raises for a pod with the label ``raise-at``."""
+
+    name = "BadSort"
+
+    def queue_key(self, queued: QueuedPod) -> tuple[int, float]:
+        return -queued.pod.priority // (0 if "raise-at" in queued.pod.labels else 1), queued.timestamp
+
+
+async def test_a_queue_sort_that_raises_leaves_its_pod_out_until_it_changes(
+    cluster: Cluster, witness: Witness
+) -> None:
+    await cluster.node()
+    sort = {"enabled": [{"name": "BadSort"}], "disabled": [{"name": "*"}]}
+    config = config_of(profiles=[{"schedulerName": "bayplan", "plugins": {"queueSort": sort}}])
+    async with running(cluster.plane, plugins=[BadSort], config=config) as run:
+        await cluster.pod("bad", metadata=_at("queue-sort"))
+        await cluster.pods(3)
+        await cluster.all_bound(3)
+        assert "nodeName" not in (await cluster.get("bad"))["spec"]
+        assert not run.task.done()
+        repaired = {"metadata": {"labels": {"raise-at": None}}}
+        await asyncio.to_thread(cluster.api.patch, "Pod", "bad", repaired, cluster.namespace)
+        await cluster.bound("bad")
 
 
 def _first_to_bind() -> SchedulerConfig:

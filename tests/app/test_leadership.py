@@ -133,6 +133,7 @@ async def test_with_delay_cache_until_active_only_the_leader_follows_the_cluster
         await until(lambda: two.faults.count("GET", LEASES) >= 2, "the second to ask for the lease")
         assert one.faults.count("GET", "/pods$") == 1
         assert two.faults.count("GET", "/pods$") == 0
+        assert two.live.is_ready(), "it waits for its turn, and that is fine"
         await one.stop()
         await two.scheduling()
         await cluster.pod("p2")

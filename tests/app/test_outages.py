@@ -14,10 +14,9 @@ import pytest
 import trustme
 import yaml
 
-from tests.app.test_watch_faults import knows_the_cluster
 from tests.support.binaries import binaries_or_skip
 from tests.support.faults import Answer
-from tests.support.live import Cluster, running, until
+from tests.support.live import Cluster, knows_the_cluster, running, until
 from tests.support.restarting import RestartablePlane
 from tests.support.witness import Witness
 

@@ -111,20 +111,25 @@ async def test_a_missing_right_to_bind_reaches_the_pod(
         await cluster.bound()
 
 
-async def test_a_rotated_token_is_read_from_its_file(
-    cluster: Cluster, witness: Witness, tmp_path: Path
+@pytest.mark.parametrize("place", ["tokenFile", "kubeconfig"])
+async def test_a_rotated_token_is_read_anew(
+    cluster: Cluster, witness: Witness, tmp_path: Path, place: str
 ) -> None:
     await cluster.node()
-    token = tmp_path / "token"
-    token.write_text("stale")
+    token, kubeconfig = tmp_path / "token", tmp_path / "kubeconfig"
     document = yaml.safe_load(cluster.plane.kubeconfig().read_text())
-    document["users"][0]["user"] = {"tokenFile": str(token)}
-    kubeconfig = tmp_path / "kubeconfig"
-    kubeconfig.write_text(yaml.safe_dump(document))
+
+    def rotate(to: str) -> None:
+        user = {"tokenFile": str(token)} if place == "tokenFile" else {"token": to}
+        document["users"][0]["user"] = user
+        token.write_text(to + "\n")
+        kubeconfig.write_text(yaml.safe_dump(document))
+
+    rotate("stale")
     async with running(cluster.plane, kubeconfig=kubeconfig, wait=False) as run:
         await until(lambda: run.faults.count("GET", "/pods$") >= 2, "the stale token to be refused")
         assert not run.live.is_synced()
-        token.write_text(cluster.plane.tokens["admin"] + "\n")
+        rotate(cluster.plane.tokens["admin"])
         await run.scheduling()
         await cluster.pod()
         await cluster.bound()

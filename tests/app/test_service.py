@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
+import structlog
 from prometheus_client.parser import text_string_to_metric_families
 
-from bayplan.app.service import scheduler_server
+from bayplan.app.service import SchedulerOptions, _scheduler, _until_stopped, scheduler_server
 from bayplan.app.serving import Authorizer
+from bayplan.kube.recorder import Recorder
 from tests.support.faults import Answer, FaultyTransport, LostRequest
-from tests.support.live import Cluster, Running, client_of, running, until
+from tests.support.live import Cluster, Running, client_of, config_of, running, until
 from tests.support.witness import Witness
 
 pytestmark = pytest.mark.kube
@@ -159,3 +163,41 @@ async def test_metrics_have_kube_schedulers_names_and_move(
     for key in moved:
         totals = [sum(v for k, v in page.items() if k.startswith(key)) for page in (before, now)]
         assert totals[0] < totals[1], key
+
+
+async def test_the_first_signal_stops_in_order_and_handlers_are_gone_then() -> None:
+    steps: list[str] = []
+
+    async def work() -> None:
+        steps.append("working")
+        os.kill(os.getpid(), signal.SIGTERM)
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0)
+            steps.append("cleaned up")
+
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        await _until_stopped(work())
+        assert steps == ["working", "cleaned up"]
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL, "a second signal ends the process"
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+async def test_a_part_that_breaks_ends_the_service_with_1(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(self: Recorder) -> None:
+        raise IndexError("a mistake of ours")
+
+    monkeypatch.setattr(Recorder, "run", broken)
+    monkeypatch.setattr("bayplan.app.service._settle_memory", lambda: None)
+    options = SchedulerOptions(config_of(), str(cluster.plane.kubeconfig()), leader_elect=False, secure_port=0)
+    with structlog.testing.capture_logs() as logs:
+        assert await _scheduler(options) == 1
+    await asyncio.sleep(0.1)  # connections that were being made are closed by now
+    (line,) = [entry for entry in logs if entry["event"] == "stopping"]
+    assert line["reason"] == "a part broke: IndexError('a mistake of ours')"

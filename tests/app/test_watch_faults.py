@@ -15,30 +15,13 @@ import yaml
 from bayplan.engine.events import Event, PodAdded, PodChanged, PodDeleted
 from bayplan.engine.intents import Intent
 from tests.support.faults import ERROR_410, Answer, Cut, FaultyTransport, Hold, Lines, LostRequest, Silence
-from tests.support.live import Cluster, Running, running, until
+from tests.support.live import Cluster, Running, knows_the_cluster, running, until
 from tests.support.wire import Wire
 from tests.support.witness import Witness
 
 pytestmark = pytest.mark.kube
 
 PODS = "/pods$"
-
-
-async def knows_the_cluster(run: Running, cluster: Cluster) -> None:
-    """The scheduler's picture of nodes and of pods on them equals the API server's."""
-
-    async def equal() -> bool:
-        cache = run.live.engine.cache
-        nodes = {node["metadata"]["name"] for node in await asyncio.to_thread(cluster.api.list, "Node")}
-        pods = {
-            (pod["metadata"]["uid"], pod["spec"]["nodeName"])
-            for pod in await asyncio.to_thread(cluster.api.list, "Pod")
-            if pod["spec"].get("nodeName")
-        }
-        known = {(pod.uid, pod.node_name) for pod in cache.pods() if not cache.is_assumed(pod.uid)}
-        return set(cache.nodes.names) == nodes and known == pods
-
-    await until(equal, "the scheduler to know the cluster")
 
 
 async def test_after_410_it_lists_again_and_learns_only_what_changed(

@@ -254,3 +254,20 @@ async def running(
     finally:
         await started.stop()
         await close(client)
+
+
+async def knows_the_cluster(run: Running, cluster: Cluster) -> None:
+    """The scheduler's picture of nodes and of pods on them equals the API server's."""
+
+    async def equal() -> bool:
+        cache = run.live.engine.cache
+        nodes = {node["metadata"]["name"] for node in await asyncio.to_thread(cluster.api.list, "Node")}
+        pods = {
+            (pod["metadata"]["uid"], pod["spec"]["nodeName"])
+            for pod in await asyncio.to_thread(cluster.api.list, "Pod")
+            if pod["spec"].get("nodeName")
+        }
+        known = {(pod.uid, pod.node_name) for pod in cache.pods() if not cache.is_assumed(pod.uid)}
+        return set(cache.nodes.names) == nodes and known == pods
+
+    await until(equal, "the scheduler to know the cluster")

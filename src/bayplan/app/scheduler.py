@@ -112,6 +112,10 @@ class LiveScheduler:
     def is_synced(self) -> bool:
         return all(informer.synced.is_set() for informer in self.informers)
 
+    def is_ready(self) -> bool:
+        """Has it seen the whole cluster?  With delayCacheUntilActive a replica that waits for its turn need not."""
+        return self.is_synced() or (self._is_delayed and not self._may_write())
+
     def is_leading(self) -> bool:
         return self._may_write()
 

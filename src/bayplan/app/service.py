@@ -21,7 +21,7 @@ import structlog
 
 from bayplan.app.scheduler import LiveScheduler
 from bayplan.app.serving import Authorizer, Server
-from bayplan.errors import LeadershipLostError
+from bayplan.errors import BayplanError, LeadershipLostError
 from bayplan.framework.config_model import LeaderElection as ElectionConfig
 from bayplan.framework.config_model import SchedulerConfig
 from bayplan.kube.auth import Credentials
@@ -75,6 +75,11 @@ async def _scheduler(options: SchedulerOptions) -> int:
     except LeadershipLostError as error:
         log.error("stopping", reason=str(error))
         return 1
+    except BayplanError:
+        raise  # for a person: the command shows it as one line
+    except Exception as error:
+        log.critical("stopping", reason=f"a part broke: {error!r}", exc_info=True)
+        return 1
     finally:
         await client.close()
         await lease_client.close()
@@ -88,7 +93,7 @@ def scheduler_server(live: LiveScheduler, authorize: Authorizer | None) -> Serve
         live=ping,
         healthy=ping,
         ready={
-            "informer-sync": lambda: "" if live.is_synced() else "first list not complete",
+            "informer-sync": lambda: "" if live.is_ready() else "first list not complete",
             "shutdown": lambda: "stopping" if live.is_stopping else "",
         },
         metrics=live.render_metrics,

@@ -27,6 +27,7 @@ from bayplan.errors import (
     TransportError,
 )
 from bayplan.kube.client import Client, path_of
+from bayplan.kube.wire import Line, List, Status, is_older, named
 from bayplan.objects.kinds import Kind
 from bayplan.objects.meta import ApiObject
 
@@ -47,39 +48,6 @@ WATCH_S = (300, 600)
 COMPLAIN_S = 60.0
 # A watch that ended sooner than this did not work, whatever it said.
 SHORT_S = 1.0
-
-
-class _ListMeta(msgspec.Struct, rename="camel"):
-    resource_version: str = ""
-    continue_: str = msgspec.field(default="", name="continue")
-
-
-class _List(msgspec.Struct):
-    metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
-    items: list[msgspec.Raw] | None = None
-
-
-class _Line(msgspec.Struct):
-    type: str
-    object: msgspec.Raw
-
-
-class _Status(msgspec.Struct):
-    code: int = 0
-    message: str = ""
-
-
-class _Meta(msgspec.Struct, rename="camel"):
-    namespace: str = ""
-    name: str = ""
-    uid: str = ""
-    resource_version: str = ""
-
-
-class _Named(msgspec.Struct):
-    """As much of an object as tells which one it is."""
-
-    metadata: _Meta = msgspec.field(default_factory=_Meta)
 
 
 class Informer(Generic[T]):
@@ -109,8 +77,8 @@ class Informer(Generic[T]):
         self._keep = keep
         """Who wants the JSON too, before the callbacks are told."""
         self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(kind.struct)
-        self._lists = msgspec.json.Decoder(_List)
-        self._lines = msgspec.json.Decoder(_Line)
+        self._lists = msgspec.json.Decoder(List)
+        self._lines = msgspec.json.Decoder(Line)
         self._path = path_of(kind)
         self._known: dict[str, T] = {}
         self._bad: set[str] = set()
@@ -168,7 +136,7 @@ class Informer(Generic[T]):
                 self._page = 0
                 raise
             for raw in page.items or ():
-                value = self._decode(raw) or self._known.get(_named(raw).uid)
+                value = self._decode(raw) or self._known.get(named(raw).uid)
                 if value is not None:
                     listed[value.uid] = value
                     if self._keep is not None:
@@ -220,12 +188,12 @@ class Informer(Generic[T]):
     def _follow(self, raw: bytes) -> None:
         line = self._lines.decode(raw)
         if line.type == "ERROR":
-            status = msgspec.json.decode(line.object, type=_Status)
+            status = msgspec.json.decode(line.object, type=Status)
             family = GoneError if status.code == 410 else ApiError
             raise family(status.code, status.message, method="WATCH", path=self._path)
         value = self._decode(line.object)
-        meta = value.metadata if value is not None else _named(line.object)
-        if not _is_older(meta.resource_version, self._version):
+        meta = value.metadata if value is not None else named(line.object)
+        if not is_older(meta.resource_version, self._version):
             self._version = meta.resource_version
         if line.type == "DELETED":
             known = self._known.pop(meta.uid, None)
@@ -239,7 +207,7 @@ class Informer(Generic[T]):
     def _is_old_news(self, value: T) -> bool:
         """A server that lags behind the one asked before may tell of the past."""
         known = self._known.get(value.uid)
-        return known is not None and _is_older(
+        return known is not None and is_older(
             value.metadata.resource_version, known.metadata.resource_version
         )
 
@@ -248,7 +216,7 @@ class Informer(Generic[T]):
         try:
             return self._decoder.decode(raw)
         except msgspec.MsgspecError as error:
-            meta = _named(raw)
+            meta = named(raw)
             self.bad_objects += 1
             if meta.uid not in self._bad:
                 self._bad.add(meta.uid)
@@ -298,17 +266,3 @@ class Informer(Generic[T]):
         if not self._essential:
             # What cannot be read must not hold the scheduler up; the feature that needs it goes without.
             self.synced.set()
-
-
-def _named(raw: msgspec.Raw) -> _Meta:
-    try:
-        return msgspec.json.decode(raw, type=_Named).metadata
-    except msgspec.MsgspecError:
-        return _Meta(name=bytes(raw)[:80].decode("utf-8", "replace"))
-
-
-def _is_older(version: str, than: str) -> bool:
-    """Versions of one kind can be compared as numbers; nothing at all is older than anything."""
-    if not (version.isdigit() and than.isdigit()):
-        return not version
-    return int(version) < int(than)
