@@ -14,7 +14,7 @@ Everyone raises these; the command line and the services turn them into one line
       StateError             the cache or the queue was told the impossible: carries the story so far
       ApiError               the API server said no
         ClientError            4xx: Unauthorized, Forbidden, NotFound, Conflict, Gone, Unprocessable,
-                               TooManyRequests (each <Name>Error)
+                               TooManyRequests, EvictionRefused (each <Name>Error)
         ServerError            5xx
       TransportError         the network
       ExtenderError          an extender failed, or its answer makes no sense
@@ -192,6 +192,10 @@ class TooManyRequestsError(ClientError):
     ) -> None:
         super().__init__(status, message, reason=reason, method=method, path=path)
         self.retry_after_s = retry_after_s
+
+
+class EvictionRefusedError(ClientError):
+    """429 to an eviction: a disruption budget does not allow it now.  Waiting for pods may help, haste does not."""
 
 
 class ServerError(ApiError):

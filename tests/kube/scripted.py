@@ -62,10 +62,9 @@ class ScriptedTransport:
         body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
         timeout_s: float = REQUEST_TIMEOUT_S,
+        guard: Callable[[], None] | None = None,
     ) -> Response:
-        request = Request(
-            method, path, dict(params or {}), None if body is None else json.loads(body), headers or {}
-        )
+        request = Request(method, path, dict(params or {}), None if body is None else json.loads(body), headers or {})
         self.requests.append(request)
         await asyncio.sleep(0)
         answer = self._next(request)

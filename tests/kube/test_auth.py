@@ -129,9 +129,7 @@ def test_an_exec_plugin_is_asked_again_when_its_token_expires(tmp_path: Path) ->
 
 def test_an_exec_plugin_that_fails_is_one_clear_line(tmp_path: Path) -> None:
     path = kubeconfig(tmp_path, exec_plugin(tmp_path, "import sys; sys.exit('not logged in')"))
-    with pytest.raises(
-        ConfigError, match=rf"^{path}: cannot read the kubeconfig: exec: .*; pass --kubeconfig FILE"
-    ):
+    with pytest.raises(ConfigError, match=rf"^{path}: cannot read the kubeconfig: exec: .*; pass --kubeconfig FILE"):
         Credentials(str(path))
 
 
@@ -142,9 +140,7 @@ def test_a_client_certificate_is_loaded_and_its_change_is_noticed(tmp_path: Path
         (tmp_path / "me.key").write_bytes(certificate.private_key_pem.bytes())
 
     issue()
-    credentials = Credentials(
-        str(kubeconfig(tmp_path, {"client-certificate": "me.crt", "client-key": "me.key"}))
-    )
+    credentials = Credentials(str(kubeconfig(tmp_path, {"client-certificate": "me.crt", "client-key": "me.key"})))
     assert credentials.headers() == {}
     first = credentials.endpoint()
     assert credentials.endpoint() == first
@@ -155,9 +151,7 @@ def test_a_client_certificate_is_loaded_and_its_change_is_noticed(tmp_path: Path
 def test_a_certificate_that_is_none_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "me.crt").write_text("nothing")
     (tmp_path / "me.key").write_text("nothing")
-    credentials = Credentials(
-        str(kubeconfig(tmp_path, {"client-certificate": "me.crt", "client-key": "me.key"}))
-    )
+    credentials = Credentials(str(kubeconfig(tmp_path, {"client-certificate": "me.crt", "client-key": "me.key"})))
     with pytest.raises(ConfigError, match=r"cannot use the client certificate .*me\.crt"):
         credentials.endpoint()
 
@@ -194,9 +188,7 @@ def test_proxies(
 
 def test_a_proxy_of_another_kind_is_refused(tmp_path: Path) -> None:
     path = kubeconfig(tmp_path, {"token": "t"}, **{"proxy-url": "socks5://p:1"})
-    with pytest.raises(
-        ConfigError, match="proxy socks5://p:1: only http:// and https:// proxies are supported"
-    ):
+    with pytest.raises(ConfigError, match="proxy socks5://p:1: only http:// and https:// proxies are supported"):
         Credentials(str(path)).endpoint()
 
 
@@ -204,9 +196,7 @@ def test_a_proxy_of_another_kind_is_refused(tmp_path: Path) -> None:
     ("text", "problem"),
     [(None, "no such file"), ("", ""), ("{}", ""), ("clusters: [", ""), ("current-context: gone", "")],
 )
-def test_a_kubeconfig_that_cannot_be_used_is_one_clear_line(
-    tmp_path: Path, text: str | None, problem: str
-) -> None:
+def test_a_kubeconfig_that_cannot_be_used_is_one_clear_line(tmp_path: Path, text: str | None, problem: str) -> None:
     path = tmp_path / "config"
     if text is not None:
         path.write_text(text)
@@ -246,9 +236,7 @@ def test_inside_a_cluster_the_mounted_token_is_used_and_followed(
 
 
 @pytest.mark.kube
-async def test_the_real_api_server_takes_an_exec_plugins_token(
-    control_plane: ControlPlane, tmp_path: Path
-) -> None:
+async def test_the_real_api_server_takes_an_exec_plugins_token(control_plane: ControlPlane, tmp_path: Path) -> None:
     document = yaml.safe_load(control_plane.kubeconfig().read_text())
     answer = exec_answer(token=control_plane.tokens["admin"])
     document["users"][0]["user"] = exec_plugin(tmp_path, answer)

@@ -31,9 +31,7 @@ from tests.support.live import client_of
         (504, errors.ServerError),
     ],
 )
-async def test_a_status_becomes_its_error_with_the_servers_words(
-    status: int, kind: type[errors.ApiError]
-) -> None:
+async def test_a_status_becomes_its_error_with_the_servers_words(status: int, kind: type[errors.ApiError]) -> None:
     client = client_on(ScriptedTransport([error(status, "because", "SomeReason")]))
     with pytest.raises(errors.ApiError) as raised:
         await client.get("/api/v1/pods")

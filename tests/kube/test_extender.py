@@ -71,9 +71,7 @@ def filter_of(*names: str) -> Callable[[HttpExtender], Any]:
 async def test_whole_pods_and_nodes_are_sent_as_the_api_server_wrote_them() -> None:
     _, server = await ask({"Nodes": {"items": []}}, filter_of("n1", "n2"))
     nodes = [{"metadata": {"name": name, "labels": {"a": name}}} for name in ("n1", "n2")]
-    assert server.asked == [
-        ("filter", {"Pod": RAW_WEB, "Nodes": {"metadata": {}, "items": nodes}, "NodeNames": None})
-    ]
+    assert server.asked == [("filter", {"Pod": RAW_WEB, "Nodes": {"metadata": {}, "items": nodes}, "NodeNames": None})]
     assert server.headers[0]["Content-Type"] == "application/json"
 
 
@@ -100,9 +98,7 @@ async def test_victims_are_sent_whole_or_by_uid(knows: bool) -> None:
 
 async def test_a_bind_names_pod_and_node() -> None:
     _, server = await ask({"Error": ""}, lambda extender: extender.bind(WEB, "n1"))
-    assert server.asked == [
-        ("bind", {"PodName": "web", "PodNamespace": "shop", "PodUID": "u-web", "Node": "n1"})
-    ]
+    assert server.asked == [("bind", {"PodName": "web", "PodNamespace": "shop", "PodUID": "u-web", "Node": "n1"})]
 
 
 async def test_a_slash_at_the_end_of_the_prefix_is_not_doubled() -> None:

@@ -173,9 +173,7 @@ async def test_an_object_that_makes_no_sense_keeps_what_was_known_of_it() -> Non
     assert left_out.count("ns/a") == 1, "each is named once"
 
 
-@pytest.mark.parametrize(
-    "nonsense", [b"\xff", b"3", b"{}", b'{"type": "ADDED"}', b'{"type": "ERROR", "object": 1}']
-)
+@pytest.mark.parametrize("nonsense", [b"\xff", b"3", b"{}", b'{"type": "ADDED"}', b'{"type": "ERROR", "object": 1}'])
 async def test_a_line_that_makes_no_sense_leads_to_a_new_list(nonsense: bytes) -> None:
     _, told = await told_by(ScriptedTransport([listed(5), listed(6, pod("a", 6))], [[nonsense]]), 1)
     assert told == [("added", "a", "6")]
@@ -268,16 +266,12 @@ async def test_the_real_api_server_is_listed_in_pages_and_followed(
         await cluster.delete("p2")
         await cluster.pod("p6")
         await until(lambda: told[-1][1] == "p6", "the changes")
-    assert {("changed", "p1"), ("deleted", "p2"), ("added", "p6")} <= {
-        (what, name) for what, name, _ in told[5:]
-    }
+    assert {("changed", "p1"), ("deleted", "p2"), ("added", "p6")} <= {(what, name) for what, name, _ in told[5:]}
     assert {value.name for value in informer.objects()} == {"p1", "p3", "p4", "p5", "p6"}
 
 
 @pytest.mark.kube
-async def test_pods_that_end_are_told_as_gone_where_only_living_ones_are_followed(
-    cluster: Cluster, real: Real
-) -> None:
+async def test_pods_that_end_are_told_as_gone_where_only_living_ones_are_followed(cluster: Cluster, real: Real) -> None:
     await cluster.pod("p1")
     client, _ = real
     informer, told = follow(client, field_selector="status.phase!=Succeeded,status.phase!=Failed")
@@ -312,9 +306,7 @@ async def test_a_kind_that_is_installed_later_is_followed_then(cluster: Cluster,
             "group": kind.group,
             "scope": "Namespaced",
             "names": {"plural": "gadgets", "singular": "gadget", "kind": "Gadget"},
-            "versions": [
-                {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
-            ],
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}],
         },
     }
     path = f"/apis/{kind.group}/v1/namespaces/{cluster.namespace}/gadgets"
@@ -330,8 +322,6 @@ async def test_a_kind_that_is_installed_later_is_followed_then(cluster: Cluster,
             await asyncio.to_thread(cluster.api.call, "POST", path, gadget | {"metadata": {"name": "good"}})
             await until(lambda: told, "the good one")
         finally:
-            await asyncio.to_thread(
-                cluster.api.delete, "CustomResourceDefinition", "gadgets.late.example.com"
-            )
+            await asyncio.to_thread(cluster.api.delete, "CustomResourceDefinition", "gadgets.late.example.com")
     assert [(what, name) for what, name, _ in told] == [("added", "good")]
     assert informer.bad_objects == 1

@@ -155,7 +155,7 @@ async def test_hold_ends_when_the_lease_is_anothers() -> None:
     await asyncio.sleep(0.05)
     assert not holding.done()
     server.store({"metadata": {"name": "l"}, "spec": {"holderIdentity": "other", "renewTime": "x"}})
-    with pytest.raises(LeadershipLostError, match="lost the lease bayplan-scheduler, now held by other"):
+    with pytest.raises(LeadershipLostError, match="lost the lease bayplan-scheduler: other holds it now"):
         await asyncio.wait_for(holding, 2)
     assert not one.is_leader()
 

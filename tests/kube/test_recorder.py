@@ -25,9 +25,7 @@ OTHER = pod("other").namespace("ns").uid("u2").build()
 
 
 def failing(recorder: Recorder, about: Pod = WEB, note: str = "no room") -> None:
-    recorder.emit(
-        about, type="Warning", reason="FailedScheduling", action="Scheduling", note=note, reporter="bayplan"
-    )
+    recorder.emit(about, type="Warning", reason="FailedScheduling", action="Scheduling", note=note, reporter="bayplan")
 
 
 @asynccontextmanager
@@ -112,9 +110,7 @@ async def test_the_same_again_becomes_a_series_written_at_once_and_then_now_and_
         clock.advance(recorder_module.REWRITE_S)
         failing(recorder)
         await recorder.drain(1.0)
-    assert transport.requests[2].body == {
-        "series": {"count": 6, "lastObservedTime": "2023-11-14T22:14:25.250000Z"}
-    }
+    assert transport.requests[2].body == {"series": {"count": 6, "lastObservedTime": "2023-11-14T22:14:25.250000Z"}}
 
 
 async def test_many_at_once_are_one_write() -> None:

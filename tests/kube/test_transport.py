@@ -12,7 +12,7 @@ import pytest
 import trustme
 from aiohttp import web
 
-from bayplan.errors import TransportError
+from bayplan.errors import LeadershipLostError, TransportError
 from bayplan.kube import transport as transport_module
 from bayplan.kube.transport import Endpoint, HttpTransport
 
@@ -37,9 +37,7 @@ class Peer:
         if request.path == "/hold":
             await self.holds.wait()
         if request.path != "/stream":
-            return web.Response(
-                status=int(request.query.get("status", 200)), text=f"{request.method} {request.path}"
-            )
+            return web.Response(status=int(request.query.get("status", 200)), text=f"{request.method} {request.path}")
         answer = web.StreamResponse()
         await answer.prepare(request)
         for chunk in self.chunks:
@@ -201,3 +199,16 @@ async def test_requests_under_way_end_on_the_old_connections(peer: Peer, transpo
     assert (await transport.request("GET", "/new")).status == 200
     peer.holds.set()
     assert (await held).body == b"GET /hold"
+
+
+async def test_a_request_is_allowed_once_more_when_its_connection_is_there(
+    transport: HttpTransport, peer: Peer
+) -> None:
+    def forbid() -> None:
+        raise LeadershipLostError("not the leader any more")
+
+    with pytest.raises(LeadershipLostError):
+        await transport.request("POST", "/late", guard=forbid)
+    assert peer.seen == []
+    answer = await transport.request("POST", "/in-time", guard=lambda: None)
+    assert answer.status == 200

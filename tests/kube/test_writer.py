@@ -123,9 +123,7 @@ async def test_how_often_an_error_is_tried(
     assert len(transport.asked("POST")) == tries
 
 
-async def test_throttling_lasts_as_long_as_the_server_says(
-    impatient: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_throttling_lasts_as_long_as_the_server_says(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
     sleep = asyncio.sleep
 
@@ -134,9 +132,7 @@ async def test_throttling_lasts_as_long_as_the_server_says(
         await sleep(0)
 
     monkeypatch.setattr(asyncio, "sleep", noting)
-    writer, _ = on(
-        posts(error(429, Retry_After="3"), error(429, Retry_After="3600"), said(201), reads=stored())
-    )
+    writer, _ = on(posts(error(429, Retry_After="3"), error(429, Retry_After="3600"), said(201), reads=stored()))
     await writer.bind(WEB, "n1")
     first, second = [seconds for seconds in slept if seconds]
     assert 2.4 <= first <= 3.6

@@ -28,14 +28,6 @@ from bayplan.testing.harness import Recorder
 TEMPLATES = 4
 
 
-class NoWriter:
-    async def bind(self, pod: Pod, node_name: str) -> None: ...
-
-    async def patch_pod_status(self, pod: Pod, patch: dict[str, Any]) -> None: ...
-
-    async def delete_pod(self, pod: Pod) -> None: ...
-
-
 class World:
     """One scheduler and the cluster it lives in."""
 
@@ -45,7 +37,7 @@ class World:
         self.scheduler = Scheduler(
             make_profiles(SchedulerConfig(), known),
             clock=self.clock,
-            writer=NoWriter(),
+            writer=Recorder(),
             events=Recorder(),
             seed=seed,
             remember_classes=remember,

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bayplan.errors import EvictionRefusedError
 from bayplan.objects.pod import Pod
 from bayplan.objects.policy import PodDisruptionBudget
 from bayplan.simulator.budgets import Budgets, scaled
@@ -84,3 +85,55 @@ def test_pods_of_others_change_nothing() -> None:
 
 def test_percentages_are_rounded_up() -> None:
     assert [scaled("50%", 3), scaled("0%", 3), scaled("100%", 3), scaled(2, 3)] == [2, 0, 3, 2]
+
+
+def refused(budgets: Budgets, pod: Pod) -> str:
+    with pytest.raises(EvictionRefusedError) as refusal:
+        budgets.spend(pod)
+    return refusal.value.message
+
+
+def test_an_eviction_takes_one_disruption_and_the_next_is_refused() -> None:
+    budgets = Budgets([made(budget("b", LABELS, minAvailable=1))], scale)
+    pods = [web("a"), web("b")]
+    for each in pods:
+        budgets.added(each)
+    ((before, now),) = budgets.spend(pods[0])
+    assert (before.disruptions_allowed, now.disruptions_allowed) == (1, 0)
+    assert refused(budgets, pods[1]) == "The disruption budget b needs 1 healthy pods and has 2 currently"
+
+
+def test_a_budget_whose_status_was_given_is_spent_too() -> None:
+    given = made(budget("b", LABELS, minAvailable=1) | {"status": {"disruptionsAllowed": 1}})
+    budgets = Budgets([], scale, kept=[given])
+    assert budgets.added(web("a")) == []
+    assert budgets.spend(web("a"))[0][1].disruptions_allowed == 0
+    refused(budgets, web("b"))
+
+
+@pytest.mark.parametrize(("policy", "may_go"), [(None, False), ("AlwaysAllow", True)])
+def test_an_unready_pod_may_go_where_the_budget_says_so(policy: str | None, may_go: bool) -> None:
+    more = {"unhealthyPodEvictionPolicy": policy} if policy else {}
+    budgets = Budgets([made(budget("b", LABELS, minAvailable=2, **more))], scale)
+    sick = web("sick", status={"conditions": [{"type": "Ready", "status": "False"}]})
+    for each in (web("a"), sick):
+        budgets.added(each)
+    if may_go:
+        assert budgets.spend(sick) == []
+    else:
+        refused(budgets, sick)
+
+
+def test_an_unready_pod_costs_nothing_while_enough_others_are_ready() -> None:
+    budgets = Budgets([made(budget("b", LABELS, minAvailable=1))], scale)
+    sick = web("sick", status={"conditions": [{"type": "Ready", "status": "False"}]})
+    for each in (web("a"), sick):
+        budgets.added(each)
+    assert budgets.spend(sick) == []
+    refused(budgets, web("a"))
+
+
+def test_two_budgets_for_one_pod_refuse_every_eviction() -> None:
+    budgets = Budgets([made(budget(name, LABELS, minAvailable=0)) for name in ("b", "c")], scale)
+    budgets.added(web("a"))
+    assert "more than one PodDisruptionBudget" in refused(budgets, web("a"))

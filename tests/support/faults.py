@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -139,6 +139,7 @@ class FaultyTransport:
         body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
         timeout_s: float = REQUEST_TIMEOUT_S,
+        guard: Callable[[], None] | None = None,
     ) -> Response:
         self.seen.append((method, path))
         if body is not None:
@@ -146,7 +147,7 @@ class FaultyTransport:
 
         async def send() -> Response:
             return await self._inner.request(
-                method, path, params=params, body=body, headers=headers, timeout_s=timeout_s
+                method, path, params=params, body=body, headers=headers, timeout_s=timeout_s, guard=guard
             )
 
         try:

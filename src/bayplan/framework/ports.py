@@ -25,6 +25,13 @@ class ClusterWriter(Protocol):
     async def delete_pod(self, pod: Pod) -> None:
         """Delete a pod gracefully.  A pod that is gone already is no error."""
 
+    async def evict(self, pod: Pod) -> None:
+        """
+        Ask for a pod to go, as far as its disruption budgets allow: ``EvictionRefusedError`` if they do not now.
+
+        A pod that is gone already is no error.
+        """
+
     async def patch(
         self, kind: str, namespace: str, name: str, patch: dict[str, Any], resource_version: str = ""
     ) -> str:

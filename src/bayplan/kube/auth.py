@@ -102,16 +102,12 @@ class Credentials:
             raise ValueError("no such file")
         path = str(Path(self._kubeconfig).expanduser()) if self._kubeconfig else None
         with _Complaints() as complaints:
-            config.load_kube_config(
-                path, self._context, client_configuration=configuration, persist_config=False
-            )
+            config.load_kube_config(path, self._context, client_configuration=configuration, persist_config=False)
         if complaints.lines:
             # The package logs that an exec plugin failed and goes on without credentials.
             raise ValueError("; ".join(complaints.lines))
         contexts, active = config.list_kube_config_contexts(path)
-        chosen = (
-            next((c for c in contexts if c["name"] == self._context), active) if self._context else active
-        )
+        chosen = next((c for c in contexts if c["name"] == self._context), active) if self._context else active
         self.namespace = str(chosen["context"].get("namespace") or "default")
 
     def _advice(self, error: Exception) -> str:
@@ -120,9 +116,7 @@ class Credentials:
         where = self._kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
         context = f" (context {self._context})" if self._context else ""
         what = " ".join(str(error).split())
-        return (
-            f"{where}{context}: cannot read the kubeconfig: {what}; pass --kubeconfig FILE or set KUBECONFIG"
-        )
+        return f"{where}{context}: cannot read the kubeconfig: {what}; pass --kubeconfig FILE or set KUBECONFIG"
 
 
 class _Complaints(logging.Handler):
@@ -155,9 +149,7 @@ def _ssl_context(configuration: Any) -> ssl.SSLContext:
         try:
             context.load_cert_chain(configuration.cert_file, configuration.key_file)
         except (OSError, ssl.SSLError) as error:
-            raise ConfigError(
-                f"cannot use the client certificate {configuration.cert_file}: {error}"
-            ) from error
+            raise ConfigError(f"cannot use the client certificate {configuration.cert_file}: {error}") from error
     return context
 
 

@@ -17,6 +17,7 @@ import structlog
 
 from bayplan import errors
 from bayplan.kube.transport import REQUEST_TIMEOUT_S, Endpoint, HttpTransport, Response, Transport
+from bayplan.kube.wire import Status
 from bayplan.objects.kinds import Kind
 
 log = structlog.get_logger()
@@ -87,6 +88,7 @@ class Client:
         body: Any | None = None,
         content_type: str = JSON,
         timeout_s: float = REQUEST_TIMEOUT_S,
+        guard: Callable[[], None] | None = None,
     ) -> Response:
         """One request; an answer of 400 or more is raised."""
         raw = None if body is None else msgspec.json.encode(body)
@@ -96,7 +98,7 @@ class Client:
             if raw is not None:
                 headers["Content-Type"] = content_type
             return await self._transport.request(
-                method, path, params=params, body=raw, headers=headers, timeout_s=timeout_s
+                method, path, params=params, body=raw, headers=headers, timeout_s=timeout_s, guard=guard
             )
 
         await self._keep_fresh()
@@ -115,9 +117,7 @@ class Client:
         """The raw lines of a watch, for as long as the block lasts."""
         await self._keep_fresh()
         generation = self._generation
-        async with self._transport.stream(
-            path, params=params, headers=self._headers(), silence_s=silence_s
-        ) as stream:
+        async with self._transport.stream(path, params=params, headers=self._headers(), silence_s=silence_s) as stream:
             if stream.status == 200:
                 yield stream.lines
                 return
@@ -178,8 +178,10 @@ _CLASSES: dict[int, type[errors.ApiError]] = {
 
 def api_error(answer: Response, method: str, path: str) -> errors.ApiError:
     """The error for an answer of 400 or more, with the server's own words."""
-    message, reason = _told(answer.body)
+    message, reason, budget = _told(answer.body)
     status = answer.status
+    if status == 429 and budget:
+        return errors.EvictionRefusedError(status, budget, reason=reason, method=method, path=path)
     if status == 429:
         wait = answer.headers.get("Retry-After", "")
         return errors.TooManyRequestsError(
@@ -194,12 +196,15 @@ def api_error(answer: Response, method: str, path: str) -> errors.ApiError:
     return _CLASSES.get(status, family)(status, message, reason=reason, method=method, path=path)
 
 
-def _told(body: bytes) -> tuple[str, str]:
+def _told(body: bytes) -> tuple[str, str, str]:
+    """What went wrong, in one word too, and what a disruption budget has to say about it."""
     try:
-        status = msgspec.json.decode(body)
-        return str(status.get("message", "")), str(status.get("reason", ""))
-    except (msgspec.DecodeError, AttributeError):
-        return body[:200].decode(errors="replace"), ""
+        status = msgspec.json.decode(body, type=Status)
+    except msgspec.MsgspecError:
+        return body[:200].decode(errors="replace"), "", ""
+    causes = (status.details.causes if status.details else None) or ()
+    budgets = (cause.message for cause in causes if cause.reason == "DisruptionBudget")
+    return status.message, status.reason, next(budgets, "")
 
 
 def path_of(kind: Kind, namespace: str = "", name: str = "", subresource: str = "") -> str:

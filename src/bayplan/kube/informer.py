@@ -207,9 +207,7 @@ class Informer(Generic[T]):
     def _is_old_news(self, value: T) -> bool:
         """A server that lags behind the one asked before may tell of the past."""
         known = self._known.get(value.uid)
-        return known is not None and is_older(
-            value.metadata.resource_version, known.metadata.resource_version
-        )
+        return known is not None and is_older(value.metadata.resource_version, known.metadata.resource_version)
 
     def _decode(self, raw: msgspec.Raw) -> T | None:
         """An object, or ``None`` for one that makes no sense: it must not stop the others."""
@@ -240,9 +238,7 @@ class Informer(Generic[T]):
             callback(*values)
         except Exception as error:
             self.bad_objects += 1
-            log.error(
-                "object refused", kind=self.kind.name, object=values[-1].key, error=repr(error), exc_info=True
-            )
+            log.error("object refused", kind=self.kind.name, object=values[-1].key, error=repr(error), exc_info=True)
 
     def _complain(self, error: Exception) -> None:
         """Once a minute while it lasts: there is one of us for every kind."""

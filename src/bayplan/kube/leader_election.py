@@ -82,9 +82,7 @@ class LeaderElection:
                 continue
             if self._held_by_another() or not self.is_leader():
                 self._renewed_at = None
-                raise LeadershipLostError(
-                    f"lost the lease {self.name}, now held by {self.holder or 'nobody'}"
-                )
+                raise LeadershipLostError(f"lost the lease {self.name}: {self._why()}")
 
     async def release(self) -> None:
         """Give the lease back at once, so that the next replica need not wait."""
@@ -156,6 +154,11 @@ class LeaderElection:
             return True
         duration = float((lease.get("spec") or {}).get("leaseDurationSeconds") or self._lease_s)
         return self._monotonic() - self._seen_at > duration
+
+    def _why(self) -> str:
+        if self._held_by_another():
+            return f"{self.holder} holds it now"
+        return f"it could not be renewed within {self._renew_deadline_s:g} s"
 
     def _held_by_another(self) -> bool:
         return self.holder not in ("", self.identity)

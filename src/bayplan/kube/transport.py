@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -69,8 +69,13 @@ class Transport(Protocol):
         body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
         timeout_s: float = REQUEST_TIMEOUT_S,
+        guard: Callable[[], None] | None = None,
     ) -> Response:
-        """One request and its whole answer; ``TransportError`` if there is none."""
+        """
+        One request and its whole answer; ``TransportError`` if there is none.
+
+        ``guard`` is called once more when a connection is there, right before anything is sent; it may raise.
+        """
 
     def stream(
         self, path: str, *, params: Mapping[str, str], headers: Mapping[str, str] | None, silence_s: float
@@ -109,6 +114,7 @@ class HttpTransport:
         body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
         timeout_s: float = REQUEST_TIMEOUT_S,
+        guard: Callable[[], None] | None = None,
     ) -> Response:
         timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_TIMEOUT_S)
         try:
@@ -118,6 +124,7 @@ class HttpTransport:
                 data=body,
                 headers=headers,
                 timeout=timeout,
+                trace_request_ctx=guard,
                 **self._connection(),
             ) as answer:
                 return Response(answer.status, answer.headers, await answer.read())
@@ -164,7 +171,7 @@ class HttpTransport:
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
             connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=60.0)
-            self._session = aiohttp.ClientSession(connector=connector, trust_env=False)
+            self._session = aiohttp.ClientSession(connector=connector, trust_env=False, trace_configs=[_guarding()])
         return self._session
 
     def _url(self, path: str, params: Mapping[str, str] | None) -> URL:
@@ -178,6 +185,19 @@ class HttpTransport:
             "server_hostname": endpoint.server_hostname,
             "proxy": endpoint.proxy,
         }
+
+
+def _guarding() -> aiohttp.TraceConfig:
+    """Making a connection takes time, in which what allowed the request may have ended."""
+    tracing = aiohttp.TraceConfig()
+
+    async def connected(session: aiohttp.ClientSession, context: Any, params: Any) -> None:
+        guard = context.trace_request_ctx
+        if guard is not None:
+            guard()
+
+    tracing.on_connection_create_end.append(connected)
+    return tracing
 
 
 async def _retire(session: aiohttp.ClientSession) -> None:

@@ -1,5 +1,5 @@
 """
-What lists and watches look like on the wire, as far as following them goes.  Used by ``kube.informer``.
+What lists, watches and failures look like on the wire.  Used by ``kube.informer`` and ``kube.client``.
 """
 
 from __future__ import annotations
@@ -28,11 +28,24 @@ class Line(msgspec.Struct):
     object: msgspec.Raw
 
 
+class Cause(msgspec.Struct):
+    """One of the things behind a failure."""
+
+    reason: str = ""
+    message: str = ""
+
+
+class Details(msgspec.Struct):
+    causes: list[Cause] | None = None
+
+
 class Status(msgspec.Struct):
-    """What an ERROR line carries."""
+    """What an ERROR line carries, and the answer to a request that failed."""
 
     code: int = 0
+    reason: str = ""
     message: str = ""
+    details: Details | None = None
 
 
 class Meta(msgspec.Struct, rename="camel"):

@@ -15,9 +15,12 @@ from collections.abc import Callable, Coroutine
 from contextlib import nullcontext, suppress
 from typing import Any
 
+import msgspec
+
 from bayplan.errors import (
     ApiError,
     ConflictError,
+    EvictionRefusedError,
     LeadershipLostError,
     NotFoundError,
     ServerError,
@@ -25,7 +28,8 @@ from bayplan.errors import (
     TransportError,
     UnprocessableError,
 )
-from bayplan.kube.client import MERGE_PATCH, STRATEGIC_PATCH, Client, path_of
+from bayplan.kube.client import JSON, MERGE_PATCH, STRATEGIC_PATCH, Client, path_of
+from bayplan.kube.transport import REQUEST_TIMEOUT_S, Response
 from bayplan.objects.kinds import all_kinds
 from bayplan.objects.pod import Pod
 
@@ -67,7 +71,7 @@ class ApiWriter:
 
         async def once() -> None:
             try:
-                await self._client.send("POST", path, body=binding, timeout_s=BIND_TIMEOUT_S)
+                await self._send("POST", path, binding, timeout_s=BIND_TIMEOUT_S)
             except (ConflictError, TransportError) as error:
                 if not await self._is_bound_to(pod, node_name):
                     raise error
@@ -87,16 +91,12 @@ class ApiWriter:
 
         async def once() -> None:
             try:
-                await self._client.send(
-                    "PATCH", f"{_path(pod)}/status", body=body, content_type=STRATEGIC_PATCH
-                )
+                await self._send("PATCH", f"{_path(pod)}/status", body, content_type=STRATEGIC_PATCH)
             except UnprocessableError as error:
                 # How the API server says that a uid in a patch is not the object's.
                 if "metadata.uid" not in error.message:
                     raise
-                raise ConflictError(
-                    409, error.message, reason="Conflict", method="PATCH", path=_path(pod)
-                ) from error
+                raise ConflictError(409, error.message, reason="Conflict", method="PATCH", path=_path(pod)) from error
 
         await self._patiently(once)
 
@@ -105,10 +105,33 @@ class ApiWriter:
 
         async def once() -> None:
             try:
-                await self._client.delete(_path(pod), options)
+                await self._send("DELETE", _path(pod), options)
             except (NotFoundError, ConflictError):
                 # It is gone, or the name is another pod's by now: what was wanted either way.
                 return
+
+        await self._patiently(once)
+
+    async def evict(self, pod: Pod) -> None:
+        """With the UID as precondition; what a disruption budget refuses is not asked for again here."""
+        eviction = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": pod.name, "namespace": pod.namespace},
+            "deleteOptions": {"preconditions": {"uid": pod.uid}},
+        }
+        path = f"{_path(pod)}/eviction"
+
+        async def once() -> None:
+            try:
+                await self._send("POST", path, eviction)
+            except (NotFoundError, ConflictError):
+                return
+            except ServerError as error:
+                # The API server calls its own limit an internal error; it will not pass.
+                if "more than one PodDisruptionBudget" not in error.message:
+                    raise
+                raise EvictionRefusedError(error.status, error.message, method="POST", path=path) from error
 
         await self._patiently(once)
 
@@ -126,7 +149,8 @@ class ApiWriter:
         async def once() -> None:
             nonlocal version
             try:
-                answer = await self._client.patch(path, body, MERGE_PATCH)
+                sent = await self._send("PATCH", path, body, content_type=MERGE_PATCH)
+                answer = msgspec.json.decode(sent.body)
             except (ConflictError, TransportError) as error:
                 # An earlier try may have got through, though its answer did not.
                 answer = await self._read(path)
@@ -144,10 +168,22 @@ class ApiWriter:
             async with asyncio.timeout(timeout_s):
                 await self._idle.wait()
 
-    async def _is_bound_to(self, pod: Pod, node_name: str) -> bool:
-        return _says(
-            await self._read(_path(pod)), {"metadata": {"uid": pod.uid}, "spec": {"nodeName": node_name}}
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        *,
+        content_type: str = JSON,
+        timeout_s: float = REQUEST_TIMEOUT_S,
+    ) -> Response:
+        """Nothing is sent any more once the lead is lost, however long a connection took."""
+        return await self._client.send(
+            method, path, body=body, content_type=content_type, timeout_s=timeout_s, guard=self._check
         )
+
+    async def _is_bound_to(self, pod: Pod, node_name: str) -> bool:
+        return _says(await self._read(_path(pod)), {"metadata": {"uid": pod.uid}, "spec": {"nodeName": node_name}})
 
     async def _read(self, path: str) -> Any:
         """The object as it is now, or None if that cannot be told."""

@@ -20,6 +20,7 @@ class PodDisruptionBudgetSpec(Wire, frozen=True, kw_only=True):
     min_available: int | str | None = None
     max_unavailable: int | str | None = None
     selector: LabelSelector | None = None
+    unhealthy_pod_eviction_policy: str | None = None
 
 
 class PodDisruptionBudgetStatus(Wire, frozen=True, kw_only=True):

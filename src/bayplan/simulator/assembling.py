@@ -74,7 +74,7 @@ def assemble(
     pods = list(workloads.begin())
     config = given.config if given.config is not None else default_config(pods, only)
     volumes = Volumes((*given.objects, *workloads.made), lambda thing: _has_status(given, thing))
-    cluster = SimulatedCluster(clock, workloads, Budgets(_own_budgets(given), workloads.scale), volumes)
+    cluster = SimulatedCluster(clock, workloads, _budgets(given, workloads), volumes)
     known, extra = registry(plugins, discover)
     if given.config is None:
         extra = (*OWN_PLUGINS, *extra)
@@ -103,11 +103,12 @@ def default_config(pods: Iterable[Pod], only: str | None = None) -> SchedulerCon
     return SchedulerConfig(profiles=tuple(profiles))
 
 
-def _own_budgets(given: Given) -> Iterable[PodDisruptionBudget]:
-    """The budgets whose file says nothing of their status."""
-    return (
-        each for each in given.objects if isinstance(each, PodDisruptionBudget) and not _has_status(given, each)
-    )
+def _budgets(given: Given, workloads: Workloads) -> Budgets:
+    """What a file says of a budget's status holds; the others follow the pods."""
+    budgets = [each for each in given.objects if isinstance(each, PodDisruptionBudget)]
+    kept = [each for each in budgets if _has_status(given, each)]
+    own = [each for each in budgets if not _has_status(given, each)]
+    return Budgets(own, workloads.scale, kept)
 
 
 def _has_status(given: Given, thing: ApiObject) -> bool:

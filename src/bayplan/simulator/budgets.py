@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
+from bayplan.errors import EvictionRefusedError
 from bayplan.objects.pod import Pod
 from bayplan.objects.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
 
@@ -22,12 +23,16 @@ Changed = list[tuple[PodDisruptionBudget, PodDisruptionBudget]]
 
 
 class Budgets:
-    """All budgets whose status is worked out here."""
+    """All budgets; the status of those that are not ``kept`` as they were given is worked out here."""
 
-    def __init__(self, budgets: Iterable[PodDisruptionBudget], scale: Scale) -> None:
+    def __init__(
+        self, budgets: Iterable[PodDisruptionBudget], scale: Scale, kept: Iterable[PodDisruptionBudget] = ()
+    ) -> None:
         self._watched: dict[str, list[_Watched]] = {}
         for budget in budgets:
             self._watched.setdefault(budget.namespace, []).append(_Watched(budget, scale))
+        for budget in kept:
+            self._watched.setdefault(budget.namespace, []).append(_Watched(budget, scale, is_kept=True))
 
     def added(self, pod: Pod) -> Changed:
         """The budgets, before and after, that a new pod changed."""
@@ -39,10 +44,20 @@ class Budgets:
     def gone(self, pod: Pod) -> Changed:
         return self._told(pod, _Watched.forget)
 
+    def spend(self, pod: Pod) -> Changed:
+        """Take one disruption of the budget that covers the pod; ``EvictionRefusedError`` if there is none left."""
+        covering = [each for each in self._watched.get(pod.namespace, ()) if each.covers(pod)]
+        if len(covering) > 1:
+            raise EvictionRefusedError(
+                500,
+                "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+            )
+        return [change for watched in covering if (change := watched.spend(pod)) is not None]
+
     def _told(self, pod: Pod, tell: Callable[[_Watched, Pod], None]) -> Changed:
         changes: Changed = []
         for watched in self._watched.get(pod.namespace, ()):
-            if watched.budget.selector.matches(pod.labels):
+            if watched.covers(pod):
                 tell(watched, pod)
                 change = watched.refresh()
                 if change is not None:
@@ -53,12 +68,16 @@ class Budgets:
 class _Watched:
     """One budget and the pods it covers."""
 
-    def __init__(self, budget: PodDisruptionBudget, scale: Scale) -> None:
+    def __init__(self, budget: PodDisruptionBudget, scale: Scale, *, is_kept: bool = False) -> None:
         self.budget = budget
         self._scale = scale
+        self._is_kept = is_kept
         self._healthy: dict[str, bool] = {}
         self._healthy_count = 0
         self._controllers: Counter[tuple[str, int]] = Counter()
+
+    def covers(self, pod: Pod) -> bool:
+        return self.budget.selector.matches(pod.labels)
 
     def see(self, pod: Pod) -> None:
         """A pod it covers, new or changed."""
@@ -77,6 +96,8 @@ class _Watched:
 
     def refresh(self) -> tuple[PodDisruptionBudget, PodDisruptionBudget] | None:
         """Work the status out anew; the budget before and after if that changed it."""
+        if self._is_kept:
+            return None
         expected, desired = self._expected(), 0
         spec = self.budget.spec
         if spec.max_unavailable is not None:
@@ -89,6 +110,25 @@ class _Watched:
             desired_healthy=desired,
             expected_pods=expected,
         )
+        return self._become(status)
+
+    def spend(self, pod: Pod) -> tuple[PodDisruptionBudget, PodDisruptionBudget] | None:
+        """An eviction: a pod that is not healthy costs nothing while enough others are."""
+        budget, status = self.budget, self.budget.status
+        if not is_ready(pod) and (
+            budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow"
+            or status.current_healthy >= status.desired_healthy > 0
+        ):
+            return None
+        if status.disruptions_allowed <= 0:
+            raise EvictionRefusedError(
+                429,
+                f"The disruption budget {budget.name} needs {status.desired_healthy} healthy pods "
+                f"and has {status.current_healthy} currently",
+            )
+        return self._become(replace(status, disruptions_allowed=status.disruptions_allowed - 1))
+
+    def _become(self, status: PodDisruptionBudgetStatus) -> tuple[PodDisruptionBudget, PodDisruptionBudget] | None:
         if status == self.budget.status:
             return None
         before, self.budget = self.budget, replace(self.budget, status=status)
@@ -110,9 +150,12 @@ class _Watched:
 
 
 def _is_healthy(pod: Pod) -> bool:
-    """On a node and not said to be unready."""
-    if not pod.node_name or pod.is_terminating or pod.is_terminal:
-        return False
+    """On a node, there to stay and not said to be unready."""
+    return bool(pod.node_name) and not pod.is_terminating and not pod.is_terminal and is_ready(pod)
+
+
+def is_ready(pod: Pod) -> bool:
+    """Simulated pods say nothing of it: they are ready at once."""
     ready = pod.condition("Ready")
     return ready is None or ready.status == "True"
 

@@ -164,6 +164,15 @@ class SimulatedCluster:
             self._remove(record)
             self.replace_gone([record.pod])
 
+    async def evict(self, pod: Pod) -> None:
+        """As the API server does it: a pod that never ran or is done for may always go."""
+        record = self._pods.get(pod.key)
+        if record is None or record.pod.uid != pod.uid:
+            return
+        if record.pod.node_name and not record.pod.is_terminal:
+            self._follow_up(self._budgets.spend(record.pod))
+        await self.delete_pod(pod)
+
     # -- EventSink --
 
     def emit(self, pod: Pod, *, type: str, reason: str, action: str, note: str, related: Pod | None = None) -> None:

@@ -219,6 +219,9 @@ class Recorder:
     async def delete_pod(self, pod: Pod) -> None:
         self.calls.append(("delete", pod.key))
 
+    async def evict(self, pod: Pod) -> None:
+        self.calls.append(("evict", pod.key))
+
     async def patch(
         self, kind: str, namespace: str, name: str, patch: dict[str, Any], resource_version: str = ""
     ) -> str:
