@@ -40,7 +40,8 @@ STILL_KINDS = (
     "CSIStorageCapacity",
     "VolumeAttachment",
 )
-MOVING_KINDS = ("Pod", "PersistentVolume", "PersistentVolumeClaim")
+# What changes beside the pods, where there is any.
+VOLUME_KINDS = ("PersistentVolume", "PersistentVolumeClaim")
 HOLD = [{"name": "bayplan.io/hold"}]
 GATED = "SchedulingGated"
 PATIENCE_S = 20.0
@@ -100,6 +101,8 @@ class Session:
         self._log = log
         self._still = still
         self._cluster = cluster
+        has_volumes = any(one["kind"] in VOLUME_KINDS for one in cluster.objects) or bool(cluster.own_claims)
+        self._moving_kinds = ("Pod", *VOLUME_KINDS) if has_volumes else ("Pod",)
         self._rng = Random(f"oracle-{cluster.name}")
         self._has_waiting_preemptor = False
         self._count = 0
@@ -142,9 +145,7 @@ class Session:
         what ``others`` holds. None if another pod was tried before it.
         """
         name, namespace = stored["metadata"]["name"], stored["metadata"]["namespace"]
-        selected = {
-            one["metadata"]["uid"] for one in others if SELECTED_NODE in one["metadata"].get("annotations", {})
-        }
+        selected = {one["metadata"]["uid"] for one in others if SELECTED_NODE in one["metadata"].get("annotations", {})}
 
         def decided() -> bool:
             pod = self._api.get("Pod", name, namespace)
@@ -251,7 +252,7 @@ class Session:
                 return
 
     def _list_moving(self) -> list[Object]:
-        return [clean(one) for kind in MOVING_KINDS for one in self._api.list(kind)]
+        return [clean(one) for kind in self._moving_kinds for one in self._api.list(kind)]
 
 
 def make_result(stored: Object, attempt: Attempt) -> Result:

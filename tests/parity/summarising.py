@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from tests.parity.case import Case, Object
 from tests.parity.comparing import best_nodes
@@ -42,20 +42,40 @@ POD_FIELDS = (
 )
 
 
-def summarise(cases: list[Case]) -> list[str]:
-    """Lines for people: outcomes, reasons, scores, fields."""
-    lines = [f"{len(cases)} cases"]
-    for title, counts in (
-        ("styles", Counter(case.style for case in cases)),
-        ("outcomes", Counter(outcome for case in cases for outcome in _outcomes(case))),
-        ("reasons, in cases", Counter(reason for case in cases for reason in _reasons(case, 0))),
-        ("reasons while preempting, in cases", Counter(reason for case in cases for reason in _reasons(case, 1))),
-        ("plugins whose scores differ between nodes, in cases", Counter(p for c in cases for p in _telling(c))),
-        ("fields of the judged pod, in cases", Counter(field for case in cases for field in _fields(case))),
-    ):
-        lines.append(f"{title}:")
-        lines += [f"  {count:5} {what}" for what, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))]
-    return lines
+class Tally:
+    """Counts cases as they go by, so that long runs need not keep them."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._parts: dict[str, tuple[Counter[str], Callable[[Case], Iterable[str]]]] = {
+            title: (Counter(), read)
+            for title, read in (
+                ("styles", lambda case: [case.style]),
+                ("outcomes", _outcomes),
+                ("reasons, in cases", lambda case: _reasons(case, 0)),
+                ("reasons while preempting, in cases", lambda case: _reasons(case, 1)),
+                ("plugins whose scores differ between nodes, in cases", _telling),
+                ("fields of the judged pod, in cases", _fields),
+            )
+        }
+
+    def watch(self, cases: Iterable[Case]) -> Iterator[Case]:
+        """The same cases, counted."""
+        for case in cases:
+            self._count += 1
+            for counts, read in self._parts.values():
+                counts.update(read(case))
+            yield case
+
+    def lines(self) -> list[str]:
+        """For people: outcomes, reasons, scores, fields."""
+        lines = [f"{self._count} cases"]
+        for title, (counts, _) in self._parts.items():
+            lines.append(f"{title}:")
+            lines += [
+                f"  {count:5} {what}" for what, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+            ]
+        return lines
 
 
 def _outcomes(case: Case) -> Iterable[str]:

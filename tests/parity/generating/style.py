@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from random import Random
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +174,16 @@ STORAGE_STYLES: tuple[Style, ...] = (
 )
 
 
+# Clusters of the size people have: every style again, on more nodes and with more pods.
+FIRST_FULL_SEED = 20_000
+
+
 def pick_style(seed: int) -> Style:
-    """Each in turn, so that any range of seeds has some of everything."""
+    """Every style gets its turn, so that each of them is met in any run of seeds."""
+    if seed >= FIRST_FULL_SEED:
+        every = (*STYLES, *STORAGE_STYLES)
+        style = every[seed % len(every)]
+        pending = Random(seed).randint(20, 100)
+        return replace(style, name=f"{style.name}-full", nodes=(10, 50), pending=pending)
     styles = STYLES if seed < FIRST_STORAGE_SEED else STORAGE_STYLES
     return styles[seed % len(styles)]

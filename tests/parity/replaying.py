@@ -1,0 +1,121 @@
+"""One engine that follows a cluster from case to case, taking over what kube-scheduler decided.
+
+``__main__`` and the tests on fresh clusters judge through it: it is quicker than a new engine for each case, and it
+shows that what the engine keeps in step with a cluster is what it would have worked out anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+from bayplan.engine.events import (
+    NodeAdded,
+    NodeChanged,
+    NodeDeleted,
+    ObjectAdded,
+    ObjectChanged,
+    ObjectDeleted,
+    PodAdded,
+    PodChanged,
+    PodDeleted,
+)
+from bayplan.objects import kinds, loading
+from bayplan.objects.meta import ApiObject
+from bayplan.objects.node import Node
+from bayplan.objects.pod import Pod
+from bayplan.simulator.assembling import assemble
+from bayplan.simulator.explaining import explain
+from bayplan.simulator.loading import documents_of, load
+from tests.parity.case import Case, Object
+
+Key: TypeAlias = tuple[str, str, str, str]
+# Needed to read pods, so they come along with every pod.
+CLASSES = ("PriorityClass", "RuntimeClass")
+# Whoever comes later finds the others there.
+ORDER = {"Node": 1, "Pod": 2}
+
+
+class Follower:
+    """An engine that follows whichever cluster the cases come from."""
+
+    def __init__(self) -> None:
+        self._cluster = ""
+        self._replay = Replay()
+
+    def explain(self, case: Case) -> dict[str, Any]:
+        """What Bayplan says about the pod of the case; a case of another cluster starts anew."""
+        cluster = case.name.rsplit("-", 2)[0]
+        if cluster != self._cluster:
+            self._cluster, self._replay = cluster, Replay()
+        return self._replay.explain(case)
+
+
+class Replay:
+    """The engine's side of one cluster."""
+
+    def __init__(self) -> None:
+        self._scheduler = assemble(load([])).scheduler
+        self._raw: dict[Key, Object] = {}
+        self._objects: dict[Key, ApiObject] = {}
+
+    def explain(self, case: Case) -> dict[str, Any]:
+        """What Bayplan says about the pod of the case."""
+        self._follow({_key(document): document for document in case.objects})
+        pod = next(each for key, each in self._objects.items() if key[:3] == ("Pod", case.namespace, case.pod))
+        assert isinstance(pod, Pod)
+        return explain(self._scheduler, pod)
+
+    def _follow(self, now: dict[Key, Object]) -> None:
+        """Tell the engine what went, came and changed since the case before."""
+        for key in [key for key in self._raw if key not in now]:
+            del self._raw[key]
+            self._tell(self._objects.pop(key), None)
+        fresh = {key: raw for key, raw in now.items() if self._raw.get(key) != raw}
+        classes = [raw for raw in now.values() if raw["kind"] in CLASSES]
+        read = _read([*classes, *(raw for raw in fresh.values() if raw["kind"] not in CLASSES)])
+        for key in sorted(fresh, key=lambda key: ORDER.get(key[0], 0)):
+            before = self._objects.get(key)
+            self._raw[key], self._objects[key] = fresh[key], read[key]
+            self._tell(before, read[key])
+
+    def _tell(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        self._scheduler.handle(_event(old, new))
+
+
+def _event(old: ApiObject | None, new: ApiObject | None) -> Any:
+    match old, new:
+        case None, Pod():
+            return PodAdded(new)
+        case Pod(), Pod():
+            return PodChanged(old, new)
+        case Pod(), None:
+            return PodDeleted(old)
+        case None, Node():
+            return NodeAdded(new)
+        case Node(), Node():
+            return NodeChanged(old, new)
+        case Node(), None:
+            return NodeDeleted(old)
+        case None, ApiObject():
+            return ObjectAdded(kinds.kind_of(new), new)
+        case ApiObject(), ApiObject():
+            return ObjectChanged(kinds.kind_of(new), old, new)
+        case ApiObject(), None:
+            return ObjectDeleted(kinds.kind_of(old), old)
+    raise AssertionError("nothing happened")
+
+
+def _read(documents: Iterable[Object]) -> dict[Key, ApiObject]:
+    raws = list(documents)
+    loaded = loading.load(documents_of(raws)).objects
+    return {_key_of(each): each for each in loaded}
+
+
+def _key(document: Object) -> Key:
+    metadata = document["metadata"]
+    return document["kind"], metadata.get("namespace", ""), metadata["name"], metadata["uid"]
+
+
+def _key_of(thing: ApiObject) -> Key:
+    return kinds.kind_of(thing), thing.namespace, thing.name, thing.uid
