@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import asdict
 
 import pytest
 
 from tests.parity.generating import Cluster, generate
 from tests.parity.generating.pods import FEATURES
-from tests.parity.generating.style import EVERYTHING, FIRST_STORAGE_SEED, STORAGE_STYLES, STYLES
+from tests.parity.generating.style import EVERYTHING, FIRST_FULL_SEED, FIRST_STORAGE_SEED, STORAGE_STYLES, STYLES
 
 MARKS = {
     "every toleration operator": ['"operator": "Exists"', '"operator": "Equal"'],
@@ -69,3 +70,21 @@ def test_a_few_dozen_seeds_use_everything(seeds: range, expected: dict[str, list
     text = "".join(text_of(generate(seed)) for seed in seeds)
     missing = {rule: [mark for mark in marks if mark not in text] for rule, marks in expected.items()}
     assert {rule: marks for rule, marks in missing.items() if marks} == {}
+
+
+def test_clusters_of_full_size_have_ten_to_fifty_nodes_and_no_port_held_twice() -> None:
+    for seed in range(FIRST_FULL_SEED, FIRST_FULL_SEED + 30):
+        cluster = generate(seed)
+        assert 10 <= sum(one["kind"] == "Node" for one in cluster.objects) <= 50
+        assert 20 <= len(cluster.pending) <= 100
+        held = Counter(
+            (pod["spec"]["nodeName"], port["hostPort"], port.get("protocol", "TCP"), port.get("hostIP") or "0.0.0.0")
+            for pod in cluster.bound
+            for port in {
+                (port["hostPort"], port.get("protocol"), port.get("hostIP") or "0.0.0.0"): port
+                for container in pod["spec"]["containers"]
+                for port in container.get("ports", ())
+                if "hostPort" in port
+            }.values()
+        )
+        assert max(held.values(), default=1) == 1

@@ -13,9 +13,9 @@ from random import Random
 from tests.parity.generating.cluster import Cluster, World
 from tests.parity.generating.mounting import mount
 from tests.parity.generating.nodes import make_nodes
-from tests.parity.generating.pods import make_bound_pods, make_pending_pods
+from tests.parity.generating.pods import free_ports_held_twice, make_bound_pods, make_pending_pods
 from tests.parity.generating.policies import make_budgets, make_classes, make_namespaces, make_owners
-from tests.parity.generating.style import pick_style
+from tests.parity.generating.style import FIRST_FULL_SEED, pick_style
 from tests.parity.generating.volumes import Storage, make_storage
 
 __all__ = ["Cluster", "generate"]
@@ -29,6 +29,8 @@ def generate(seed: int) -> Cluster:
     world = World(style=style, nodes=nodes)
     objects = [*make_namespaces(rng), *make_classes(rng), *nodes, *make_owners(rng), *make_budgets(rng)]
     bound = make_bound_pods(rng, world)
+    if seed >= FIRST_FULL_SEED:
+        free_ports_held_twice(bound)
     pending = make_pending_pods(rng, world)
     storage = make_storage(rng, world) if style.storage else Storage()
     own_claims = mount(rng, world, storage, [*bound, *pending]) if style.storage else {}

@@ -81,6 +81,22 @@ def _add_resize(rng: Random, pod: Object) -> None:
         pod["status"]["conditions"] = [{"type": "PodResizePending", "status": "True", "reason": reason}]
 
 
+def free_ports_held_twice(bound: list[Object]) -> None:
+    """No scheduler gives a port of a node to two pods; where it happens all the same, see docs/parity.md."""
+    held: set[tuple[str, ...]] = set()
+    for pod in bound:
+        mine: set[tuple[str, ...]] = set()
+        for container in (*pod["spec"]["containers"], *pod["spec"].get("initContainers", ())):
+            for port in container.get("ports", ()):
+                place = (port.get("hostIP") or "0.0.0.0", port.get("protocol", "TCP"), str(port.get("hostPort")))
+                if (pod["spec"]["nodeName"], *place) in held:
+                    port.pop("hostPort", None)
+                    port.pop("hostIP", None)
+                else:
+                    mine.add((pod["spec"]["nodeName"], *place))
+        held |= mine
+
+
 def make_pending_pods(rng: Random, world: World) -> list[Object]:
     """Pods to schedule, in this order."""
     names = [name for name, _, _ in PRIORITIES]
