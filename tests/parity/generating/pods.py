@@ -84,16 +84,21 @@ def _add_resize(rng: Random, pod: Object) -> None:
 def free_ports_held_twice(bound: list[Object]) -> None:
     """No scheduler gives a port of a node to two pods; where it happens all the same, see docs/parity.md."""
     held: set[tuple[str, ...]] = set()
-    for pod in bound:
-        mine: set[tuple[str, ...]] = set()
-        for container in (*pod["spec"]["containers"], *pod["spec"].get("initContainers", ())):
+    for pod in (each for each in bound if "nodeName" in each["spec"]):
+        spec, mine = pod["spec"], set()
+        for container in (*spec["containers"], *spec.get("initContainers", ())):
+            kept = []
             for port in container.get("ports", ()):
-                place = (port.get("hostIP") or "0.0.0.0", port.get("protocol", "TCP"), str(port.get("hostPort")))
-                if (pod["spec"]["nodeName"], *place) in held:
-                    port.pop("hostPort", None)
-                    port.pop("hostIP", None)
-                else:
-                    mine.add((pod["spec"]["nodeName"], *place))
+                # On the node's own network every port is one of the node's.
+                number = port.get("hostPort") or (port["containerPort"] if spec.get("hostNetwork") else 0)
+                place = (
+                    spec["nodeName"], port.get("hostIP") or "0.0.0.0", port.get("protocol", "TCP"), str(number)
+                )  # fmt: skip
+                if not number or place not in held:
+                    kept.append(port)
+                    mine.add(place)
+            if "ports" in container:
+                container["ports"] = kept
         held |= mine
 
 

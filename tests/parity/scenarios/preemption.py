@@ -122,6 +122,7 @@ PREEMPTION: tuple[Scenario, ...] = (
             pod("b2", on="n1", spec=HIGH | PORT),
         ),
         CLASSES,
+        bayplan_differs=True,
     ),
     Scenario(
         "nominated-waits",

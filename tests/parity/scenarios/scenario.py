@@ -24,6 +24,8 @@ class Scenario:
     bound: tuple[Object, ...] = ()
     others: tuple[Object, ...] = ()
     terminating: tuple[str, ...] = field(default=())
+    # on purpose; docs/parity.md says why
+    bayplan_differs: bool = False
 
     def cluster(self) -> Cluster:
         return Cluster(
