@@ -18,6 +18,7 @@ Everyone raises these; the command line and the services turn them into one line
         ServerError            5xx
       TransportError         the network
       ExtenderError          an extender failed, or its answer makes no sense
+      MetricsError           Prometheus failed, or its answer makes no sense
       LeadershipLostError    another replica leads now
 """
 
@@ -208,6 +209,10 @@ class TransportError(BayplanError):
 
 class ExtenderError(BayplanError):
     """An extender could not be reached, said no to the call, or gave an answer that makes no sense."""
+
+
+class MetricsError(BayplanError):
+    """Prometheus could not be reached, said no to the query, or gave an answer that makes no sense."""
 
 
 class LeadershipLostError(BayplanError):

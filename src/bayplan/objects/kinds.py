@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from bayplan.errors import InputError
-from bayplan.objects import kosmos, policy, volume, workload
+from bayplan.objects import kosmos, kubevirt, placement, policy, volume, workload
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
@@ -82,8 +82,22 @@ for _kind in (
         kosmos.ClusterDistributionPolicy,
         namespaced=False,
     ),
+    Kind(kubevirt.GROUP, kubevirt.VERSION, kubevirt.MACHINE, "virtualmachines", kubevirt.VirtualMachine),
+    Kind(
+        kubevirt.GROUP, kubevirt.VERSION, kubevirt.INSTANCE, "virtualmachineinstances", kubevirt.VirtualMachineInstance
+    ),
 ):
     register(_kind)
+
+for _version, _plural, _known, _namespaced in (
+    ("v1", "managedclusters", placement.ManagedCluster, False),
+    ("v1beta2", "managedclustersets", placement.ManagedClusterSet, False),
+    ("v1beta2", "managedclustersetbindings", placement.ManagedClusterSetBinding, True),
+    ("v1beta1", "placements", placement.Placement, True),
+    ("v1beta1", "placementdecisions", placement.PlacementDecision, True),
+    ("v1alpha1", "addonplacementscores", placement.AddOnPlacementScore, True),
+):
+    register(Kind(placement.GROUP, _version, _known.__name__, _plural, _known, _namespaced))
 
 
 def find(api_version: str, kind: str) -> Kind | None:

@@ -21,6 +21,9 @@ from bayplan.objects import kinds, yaml_reading
 STDIN = "-"
 _SUFFIXES = (".yaml", ".yml", ".json")
 
+AT = "simulation.bayplan.io/at"
+"""An annotation: in a simulation the object is so from this moment on, such as "5m"."""
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -37,6 +40,13 @@ class Document:
     @property
     def api_version(self) -> str:
         return str(self.raw.get("apiVersion", ""))
+
+    @property
+    def moment(self) -> object:
+        """What it says of the moment from which it holds; None for the start."""
+        meta = self.raw.get("metadata")
+        annotations = meta.get("annotations") if isinstance(meta, dict) else None
+        return annotations.get(AT) if isinstance(annotations, dict) else None
 
     @property
     def place(self) -> str:
@@ -178,7 +188,7 @@ def _flatten(raw: Any, source: str, line: int, item_lines: tuple[int, ...] = ())
 
 def _repeated(found: Iterable[Document]) -> Iterator[InputError]:
     """A mistake for every object that was there before."""
-    first: dict[tuple[str, str, str, str], Document] = {}
+    first: dict[tuple[str, ...], Document] = {}
     for document in found:
         key = _identity(document)
         if key is None:
@@ -194,11 +204,12 @@ def _repeated(found: Iterable[Document]) -> Iterator[InputError]:
             )
 
 
-def _identity(document: Document) -> tuple[str, str, str, str] | None:
+def _identity(document: Document) -> tuple[str, ...] | None:
+    """Objects that change in the course of time have a document for every moment."""
     meta = document.raw.get("metadata")
     if not isinstance(meta, dict) or not isinstance(meta.get("name"), str):
         return None
     known = kinds.find(document.api_version, document.kind)
     namespace = meta.get("namespace") or ("default" if known is None or known.namespaced else "")
     group = document.api_version.rpartition("/")[0]
-    return group, document.kind, str(namespace), meta["name"]
+    return group, document.kind, str(namespace), meta["name"], str(document.moment)

@@ -151,7 +151,8 @@ class Pod(ApiObject, frozen=True, kw_only=True):
 
     @property
     def gates(self) -> tuple[str, ...]:
-        return tuple(gate.name for gate in self.spec.scheduling_gates or ())
+        gates = self.spec.scheduling_gates
+        return tuple(gate.name for gate in gates) if gates else ()
 
     @property
     def volumes(self) -> tuple[Volume, ...]:
@@ -224,6 +225,11 @@ class Pod(ApiObject, frozen=True, kw_only=True):
         """Names of the PersistentVolumeClaims it mounts, those made for it alone included."""
         # Not kept: pods of one template share what is kept, and this has the pod's own name in it.
         return tuple(name for name in (each.claim_name(self.name) for each in self.volumes) if name)
+
+    @property
+    def owner_keys(self) -> tuple[tuple[str, str, str], ...]:
+        """(kind, namespace, name) of the objects that own it."""
+        return tuple((owner.kind, self.namespace, owner.name) for owner in self.metadata.owner_references or ())
 
     @cached_property
     def storage_keys(self) -> tuple[tuple[str, ...], ...]:

@@ -1,0 +1,18 @@
+"""Durations are text in Go's form; the table of forms is in tests/framework/test_duration.py, which reads the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from bayplan.framework import duration as field
+from bayplan.objects import duration
+
+
+def test_objects_and_configuration_read_durations_with_the_same_functions() -> None:
+    assert field.parse_duration is duration.parse_duration
+    assert field.format_duration is duration.format_duration
+
+
+def test_text_without_a_unit_is_refused_with_what_to_write() -> None:
+    with pytest.raises(ValueError, match='"15" is not a duration; write a number and a unit'):
+        duration.parse_duration("15")
