@@ -50,10 +50,11 @@ class CycleState:
 
     def copy(self) -> CycleState:
         """A copy that shares the values: for another pod of which plugins read the same."""
-        copy = CycleState()
+        copy = CycleState.__new__(CycleState)
         copy._values = self._values.copy()
         copy.skip_filter = self.skip_filter.copy()
         copy.skip_score = self.skip_score.copy()
+        copy.skip_pre_bind = set()
         return copy
 
     def clone(self) -> CycleState:

@@ -27,6 +27,9 @@ class ObjectStore(Protocol):
 
     def list(self, kind: str, namespace: str | None = None) -> Iterable[Any]: ...
 
+    def unreadable(self, kind: str) -> str:
+        """Why objects of the kind cannot be read, "" if they can: the API server may not know it, or not let us."""
+
     def generation(self, kind: str) -> int:
         """Moves whenever an object of the kind changes."""
 

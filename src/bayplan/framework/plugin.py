@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from bayplan.framework.answers import Nomination, PostFilterResult, PreFilterResult, Verdicts, Wait
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.events import ON_ANYTHING, On
 from bayplan.framework.snapshot import Codes, Mask, NodeTable, NodeView, Rows, Scores
-from bayplan.framework.status import SUCCESS, Code, Reason, Status, Verdict, as_status
+from bayplan.framework.status import Code, Reason, Status, Verdict, as_status
 from bayplan.objects.pod import Pod
 
 if TYPE_CHECKING:
@@ -42,13 +43,17 @@ class Depends(IntEnum):
     to the next of the same kind, and this says which it must ask for again after a change.
     """
 
-    ROW = 1
+    OBJECT = 1
+    """That node's object alone, whatever runs on it."""
+    AMOUNTS = 2
+    """What that node has of each resource, and what its pods take of it and how many they are."""
+    ROW = 3
     """That node's own row: its object, and the pods on it."""
-    NODES = 2
+    NODES = 4
     """Its row, and the objects of all nodes, but no pods elsewhere."""
-    DOMAIN = 3
+    DOMAIN = 5
     """Its row, and counts of pods over a topology domain."""
-    ANYTHING = 4
+    ANYTHING = 6
     """Nothing is promised; the plugin is asked again every time."""
 
 
@@ -92,6 +97,22 @@ class Plugin:
         """True if it is certain, and cheap to tell, that it would skip both filtering and scoring of this pod now."""
         return False
 
+    sits_out_by_template: ClassVar[bool] = False
+    """``sits_out`` goes by the pod's spec, labels, namespace and controller, and by API objects that are not nodes."""
+
+    def tell(self, pod: Pod, node: NodeView) -> Sequence[str]:
+        """The numbers it goes by on one node, a line each, for people who ask ``explain``.  Most have none to tell."""
+        return ()
+
+    def observe(self, kind: str, old: Any, new: Any) -> None:
+        """An object of a kind that it ``reads`` came (no ``old``), changed or went (no ``new``)."""
+
+    async def background(self) -> None:
+        """
+        Work beside scheduling.  Begun once the whole cluster is known and this scheduler may write to it: up to its
+        first wait before any pod is scheduled, then beside that until the end.  What it raises is logged.
+        """
+
     def code(self, reason: Reason) -> int:
         """The number that stands for a reason in the array that ``filter`` returns."""
         return self.reasons.index(reason) + 1
@@ -132,17 +153,6 @@ class QueueSortPlugin(Plugin):
 # -- filtering --
 
 
-@dataclass(frozen=True, slots=True)
-class PreFilterResult:
-    """Only these nodes can fit.  Several plugins' sets are intersected."""
-
-    node_names: frozenset[str]
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.node_names, (frozenset, set)):
-            raise TypeError(f"node_names is a set of node names, got {self.node_names!r}")
-
-
 class PreFilterPlugin(Plugin):
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> PreFilterResult | Verdict:
         """Prepare the cycle, narrow the nodes, reject the pod, or return ``SKIP`` to sit this one out."""
@@ -157,18 +167,6 @@ class PreFilterExtensions(PreFilterPlugin):
 
     def remove_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
         raise NotImplementedError
-
-
-@dataclass(frozen=True, slots=True)
-class Verdicts:
-    """What ``filter`` returns when its reasons are made on the spot: code ``k`` means ``statuses[k - 1]``."""
-
-    codes: Codes
-    statuses: tuple[Status | Reason, ...]
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.statuses, tuple) or not all(isinstance(s, (Status, Reason)) for s in self.statuses):
-            raise TypeError(f"statuses is a tuple of Status or Reason, got {self.statuses!r}")
 
 
 class FilterPlugin(Plugin):
@@ -201,34 +199,6 @@ class FilterPlugin(Plugin):
 
 
 # -- after filtering --
-
-
-@dataclass(frozen=True, slots=True)
-class Nomination:
-    """Where the pod shall go once room is made; an empty name clears an earlier nomination."""
-
-    node_name: str
-
-
-@dataclass(frozen=True, slots=True)
-class PostFilterResult:
-    """What PostFilter found: a nomination to write (``None`` leaves it), and the pods that must go."""
-
-    nomination: Nomination | None = None
-    victims: tuple[Pod, ...] = ()
-    status: Status = SUCCESS
-    candidates: tuple[Candidate, ...] = ()
-    """All that it chose from, if extenders may have a say in that; see ``PostFilterPlugin.choose``."""
-
-    def __post_init__(self) -> None:
-        if self.nomination is not None and not isinstance(self.nomination, Nomination):
-            raise TypeError(f"nomination is a Nomination or None, got {self.nomination!r}")
-        if not isinstance(self.victims, tuple) or not all(isinstance(victim, Pod) for victim in self.victims):
-            raise TypeError(f"victims is a tuple of pods, got {self.victims!r}")
-        if not isinstance(self.status, Status):
-            raise TypeError(f"status is a Status, got {self.status!r}")
-        if self.victims and not (self.nomination and self.nomination.node_name):
-            raise ValueError("victims without a nomination: name the node they make room on")
 
 
 class PostFilterPlugin(Plugin):
@@ -291,17 +261,6 @@ class ReservePlugin(Plugin):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Permit's "not yet": hold the pod for at most this long, until someone allows or rejects it."""
-
-    timeout_s: float
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.timeout_s, (int, float)) or self.timeout_s != self.timeout_s:
-            raise TypeError(f"timeout_s is a number of seconds, got {self.timeout_s!r}")
-
-
 class PermitPlugin(Plugin):
     def permit(self, state: CycleState, pod: Pod, node_name: str) -> Verdict | Wait:
         raise NotImplementedError
@@ -332,7 +291,8 @@ class BindPlugin(Plugin):
 
 
 class PostBindPlugin(Plugin):
-    def post_bind(self, state: CycleState, pod: Pod, node_name: str) -> None:
+    def post_bind(self, state: CycleState, pod: Pod, node_name: str) -> Awaitable[None] | None:
+        """The pod is bound.  What is returned is waited for before the pod's binding cycle ends, up to a minute."""
         raise NotImplementedError
 
 

@@ -130,6 +130,12 @@ class NodeTable(ABC):
     unschedulable: Mask
     taints_id: npt.NDArray[np.int32]
 
+    revision: npt.NDArray[np.int64]
+    """
+    A number per node that is another one whenever the node or a pod on it has changed: what a plugin worked out for a
+    node stays good while it stands.  -1 where pods are imagined on or off the node.
+    """
+
     names: Sequence[str]
     total_nodes: int
     """Nodes in the cluster: the same as ``len`` unless the table shows a single node."""
@@ -187,11 +193,20 @@ class NodeTable(ABC):
     def storage_users(self, key: tuple[str, ...]) -> Iterable[tuple[int, Pod]]:
         """(row, pod) of every pod on a node that mounts this claim or inline disk; see ``Pod.storage_keys``."""
 
+    @abstractmethod
+    def pods_of(self, kind: str, namespace: str, name: str) -> Iterable[tuple[int, Pod]]:
+        """(row, pod) of every pod on a node that this object owns."""
+
     # -- counts of pods --
 
     @abstractmethod
     def matching_pods(self, *all_of: PodMatcher, skip_terminating: bool = False) -> npt.NDArray[np.int32]:
         """Pods on each node that match every matcher.  Counts are kept, not recounted."""
+
+    @property
+    def has_terms(self) -> bool:
+        """Does any pod on a node carry an affinity term?  If that is not known, yes."""
+        return True
 
     @abstractmethod
     def terms(self, kind: TermKind, pod: Pod) -> Sequence[TermColumn]:

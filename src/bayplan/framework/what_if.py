@@ -109,6 +109,8 @@ class OneNodeTable(NodeTable):
         self.taint_sets = whole.taint_sets
         for column, dtype in COLUMNS.items():
             setattr(self, column, np.array([getattr(node, column)], dtype))
+        is_imagined = isinstance(node, WhatIfNode)
+        self.revision = np.array([-1 if is_imagined else whole.revision[node.row]], np.int64)
 
     def row_of(self, name: str) -> int | None:
         return 0 if name == self._node.name else None
@@ -149,6 +151,10 @@ class OneNodeTable(NodeTable):
 
     def storage_users(self, key: tuple[str, ...]) -> Iterable[tuple[int, Pod]]:
         return ((0, pod) for pod in self._node.pods if key in pod.storage_keys)
+
+    def pods_of(self, kind: str, namespace: str, name: str) -> Iterable[tuple[int, Pod]]:
+        owner = kind, namespace, name
+        return ((0, pod) for pod in self._node.pods if owner in pod.owner_keys)
 
     def matching_pods(self, *all_of: PodMatcher, skip_terminating: bool = False) -> npt.NDArray[np.int32]:
         count = sum(
