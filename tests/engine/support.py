@@ -142,8 +142,8 @@ class SaysBind(Scripted, contract.BindPlugin):
 
 
 class SaysPostBind(Scripted, contract.PostBindPlugin):
-    def post_bind(self, state: Any, pod: Pod, node_name: str) -> None:
-        self.say(pod, node_name)
+    def post_bind(self, state: Any, pod: Pod, node_name: str) -> Any:
+        return self.say(pod, node_name)
 
 
 def named(says: type[Plugin], name: str, *more: type[Plugin], **attributes: Any) -> type[Plugin]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bayplan.engine.binding_cycle import BIND_DEADLINE_S, PRE_BIND_DEADLINE_S
+from bayplan.engine.binding_cycle import BIND_DEADLINE_S, POST_BIND_DEADLINE_S, PRE_BIND_DEADLINE_S
 from bayplan.engine.events import BindFailed, Bound
 from bayplan.errors import ConflictError, TransportError
 from bayplan.framework.plugin import Plugin, Wait
@@ -148,6 +148,13 @@ def test_post_bind_has_no_say() -> None:
     binding = Binding(*plugins)
     assert isinstance(binding.end(), Bound)
     assert len(binding.plugin("B").asked) == 1
+
+
+@pytest.mark.parametrize(("takes_s", "waited_s"), [(5.0, 5.0), (1e6, POST_BIND_DEADLINE_S)])
+def test_what_post_bind_has_begun_is_waited_for_up_to_a_minute(takes_s: float, waited_s: float) -> None:
+    binding = Binding(named(SaysPostBind, "A", answer=later(None, takes_s)))
+    assert isinstance(binding.end(), Bound)
+    assert binding.seconds == pytest.approx(waited_s)
 
 
 # -- time --

@@ -347,3 +347,43 @@ def test_label_values_of_nodes_long_gone_are_let_go() -> None:
     column = cache.nodes.label("kubernetes.io/hostname")
     assert len(column.values) <= 1026
     assert [column.values[number] for number in column.ids] == ["n1099"]
+
+
+def test_pods_are_found_by_what_owns_them_before_and_after_the_first_question() -> None:
+    cache = ClusterCache()
+    cache.add_node(node("n1").build())
+    cache.add_node(node("n2").build())
+    early, late = (pod(name).owned_by("ReplicaSet", "web").on("n2") for name in ("early", "late"))
+    cache.add_pod(early.build())
+    assert [(row, each.name) for row, each in cache.nodes.pods_of("ReplicaSet", "default", "web")] == [(1, "early")]
+    cache.assume(late.build())
+    cache.add_pod(pod("other").owned_by("ReplicaSet", "else").on("n1").build())
+    found = [(row, each.name) for row, each in cache.nodes.pods_of("ReplicaSet", "default", "web")]
+    assert found == [(1, "early"), (1, "late")]
+    one = cache.nodes.node(1).as_table()
+    assert [each.name for _, each in one.pods_of("ReplicaSet", "default", "web")] == ["early", "late"]
+    cache.forget(late.build())
+    cache.remove_pod(early.build())
+    assert list(cache.nodes.pods_of("ReplicaSet", "default", "web")) == []
+
+
+# -- revisions --
+
+
+def test_a_nodes_revision_moves_with_the_node_and_its_pods_and_with_nothing_else() -> None:
+    cache = cluster([node("a"), node("b"), node("c")])
+
+    def revisions() -> dict[str, int]:
+        return dict(zip(cache.nodes.names, cache.nodes.revision.tolist(), strict=True))
+
+    first = revisions()
+    cache.assume(WEB.build())
+    placed = revisions()
+    assert {name for name in first if placed[name] != first[name]} == {"a"}
+    cache.update_node(node("b").label(x="y").build())
+    assert {name for name, at in revisions().items() if placed[name] != at} == {"b"}
+    before = revisions()
+    cache.remove_node("a")
+    assert revisions()["b"] == before["b"]
+    cache.add_node(node("a").build())
+    assert revisions()["a"] not in (first["a"], placed["a"])

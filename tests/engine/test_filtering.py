@@ -25,6 +25,16 @@ def only(*names: str) -> PreFilterResult:
     return PreFilterResult(frozenset(names))
 
 
+def test_who_narrows_may_say_what_the_nodes_outside_lack() -> None:
+    near = PreFilterResult(frozenset({"a", "b"}), "node(s) are far away")
+    cycle = Cycle([named(SaysPreFilter, "A", answer=near), named(SaysFilter, "F", answer=NO)], NODES)
+    assert cycle.decide(P).message == "0/3 nodes are available: 1 node(s) are far away, 2 node(s) were full."
+    both = [named(SaysPreFilter, "A", answer=near), named(SaysPreFilter, "B", answer=only("c"))]
+    assert Cycle(both, NODES).decide(P).message == (
+        "0/3 nodes are available: node(s) didn't satisfy plugin(s) [A B] simultaneously, node(s) are far away."
+    )
+
+
 def verdicts(cycle: Cycle, decision: Any) -> dict[str, str]:
     found: Diagnosis = decision.diagnosis
     statuses = {name: found.status_of(row) for row, name in enumerate(cycle.cache.nodes.names)}

@@ -10,6 +10,7 @@ import pytest
 
 from bayplan.engine.events import (
     BindFailed,
+    KindRefused,
     NodeAdded,
     NodeChanged,
     NodeDeleted,
@@ -331,3 +332,63 @@ def test_a_namespaces_new_labels_are_asked_about_at_once() -> None:
 def test_what_is_no_event_of_the_cluster_is_refused() -> None:
     with pytest.raises(TypeError, match="not an event of the cluster"):
         Told().scheduler._informed.handle(Tick())
+
+
+# -- plugins that want to know --
+
+
+class Observing(SaysFilter):
+    """Keeps what it hears of the kinds it reads."""
+
+    name = "Observing"
+    reads = ("Service", "Node", "Pod")
+
+    def __init__(self, args: Any = None, handle: Any = None) -> None:
+        super().__init__(args, handle)
+        self.heard: list[tuple[str, str | None, str | None]] = []
+
+    def observe(self, kind: str, old: Any, new: Any) -> None:
+        if new is not None and new.name == "bad":
+            raise ValueError("on purpose")
+        self.heard.append((kind, old and old.name, new and new.name))
+
+
+def test_a_plugin_hears_of_the_kinds_it_reads_once_the_cache_knows() -> None:
+    told = Told(Observing)
+    n1, service = node("n1").build(), Service(metadata=ObjectMeta(name="s", namespace="default"))
+    bad = Service(metadata=ObjectMeta(name="bad", namespace="default"))
+    for event in (
+        NodeAdded(n1),
+        NodeChanged(n1, n1),
+        ObjectAdded("Service", bad),
+        ObjectAdded("Service", service),
+        ObjectChanged("Service", service, service),
+        ObjectDeleted("Service", service),
+        ObjectAdded("Namespace", Namespace(metadata=ObjectMeta(name="x"))),
+        PodAdded(P.build()),
+        PodChanged(P.build(), P.build()),
+        PodDeleted(P.build()),
+        NodeDeleted(n1),
+    ):
+        told.tell(event)
+    assert told.plugin("Observing").heard == [
+        ("Node", None, "n1"),
+        ("Node", "n1", "n1"),
+        ("Service", None, "s"),
+        ("Service", "s", "s"),
+        ("Service", "s", None),
+        ("Pod", None, "p"),
+        ("Pod", "p", "p"),
+        ("Pod", "p", None),
+        ("Node", "n1", None),
+    ]
+
+
+def test_why_a_kind_cannot_be_read_is_kept_until_it_can() -> None:
+    told = Told()
+    objects = told.cache.objects
+    told.tell(KindRefused("Service", "may not"))
+    assert objects.unreadable("Service") == "may not"
+    assert objects.unreadable("Node") == ""
+    told.tell(KindRefused("Service", ""))
+    assert objects.unreadable("Service") == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import numpy as np
@@ -377,3 +378,20 @@ def test_time_alone_brings_pods_back() -> None:
     world.clock.advance(2)
     assert world.scheduler.handle(Tick()) == []
     assert world.where(P) == "active"
+
+
+class Working(SaysFilter):
+    """Does something beside scheduling."""
+
+    name = "Working"
+    began = 0
+
+    async def background(self) -> None:
+        self.began += 1
+
+
+def test_only_what_plugins_do_beside_scheduling_is_handed_out() -> None:
+    world = World(Working, named(SaysFilter, "Idle"))
+    (work,) = world.scheduler.background()
+    asyncio.run(work)
+    assert world.plugin("Working").began == 1

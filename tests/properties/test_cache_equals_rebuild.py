@@ -67,6 +67,8 @@ def a_pod(name: str, kind: int, home: str) -> Pod:
         made = made.claim(random.choice(["data", "logs"])).claim("data")
     if random.random() < 0.5:
         made = made.terminating()
+    if random.random() < 0.5:
+        made = made.owned_by("ReplicaSet", random.choice(["web", "db"]))
     for _ in range(random.randrange(3)):
         method = random.choice([("affinity",), ("anti_affinity",), ("prefers_pods", 7), ("avoids_pods", 3)])
         more: dict[str, Any] = {"ns_selector": {"team": "blue"}} if random.random() < 0.4 else {}
@@ -184,6 +186,11 @@ def storage(key: tuple[str, ...], kept: ClusterCache) -> Any:
     return sorted((kept.nodes.names[row], each.name) for row, each in kept.nodes.storage_users(key))
 
 
+def owned(name: str, kept: ClusterCache) -> Any:
+    found = kept.nodes.pods_of("ReplicaSet", "default", name)
+    return sorted((kept.nodes.names[row], each.name) for row, each in found)
+
+
 def selected(kept: ClusterCache) -> Any:
     assert SELECTIVE.required_node_affinity is not None
     return by_name(kept, kept.nodes.matching(SELECTIVE.required_node_affinity))
@@ -207,6 +214,7 @@ QUESTIONS: list[Callable[[ClusterCache], Any]] = [
     lambda kept: by_name(kept, kept.nodes.scalar_req(GPU)),
     derived,
     held,
+    partial(owned, "web"),
     *(partial(image, name) for name in ("app:0", "app:1", "app:1-alias")),
     *(partial(ports, port) for port in (80, 443)),
     *(partial(storage, ("claim", namespace, "data")) for namespace in ("default", "blue")),

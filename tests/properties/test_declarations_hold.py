@@ -74,7 +74,7 @@ def score_answer(plugin: ScorePlugin, pod: Pod, cache: ClusterCache) -> Answer:
 
 @dataclass(frozen=True)
 class Worlds:
-    """Two clusters that share one node and the pods on it, and differ elsewhere; and pods to ask about."""
+    """Two clusters that share of one node what a plugin may read, and differ in all else; and pods to ask about."""
 
     one: ClusterCache
     other: ClusterCache
@@ -82,18 +82,40 @@ class Worlds:
 
 
 @once
-def worlds(seed: int, *, same_nodes: bool) -> Worlds:
+def worlds(seed: int, depends: Depends) -> Worlds:
     rng = Random(seed)
     node = random_node(rng, KEPT)
     here = [random_pod(rng, f"here-{number}", on=KEPT) for number in range(3)]
     elsewhere = _elsewhere(rng)
+    again, there = node, here
+    if depends is Depends.OBJECT:
+        there = [random_pod(rng, f"there-{number}", on=KEPT) for number in range(2)]
+    elif depends is Depends.AMOUNTS:
+        again, there = _of_same_size(rng, node), [_as_large(each) for each in here]
     # The order in which nodes came is part of "all nodes": the first to report an image says how large it is.
-    others = [node, *elsewhere] if same_nodes else [*_elsewhere(rng), node]
+    others = [again, *elsewhere] if depends is Depends.NODES else [*_elsewhere(rng), again]
     return Worlds(
         one=cluster([node, *elsewhere], [*here, *_placed(rng, elsewhere)]),
-        other=cluster(others, [*_placed(rng, [each for each in others if each is not node]), *here]),
+        other=cluster(others, [*_placed(rng, [each for each in others if each is not again]), *there]),
         pods=[random_pod(rng, f"pod-{number}") for number in range(25)],
     )
+
+
+def _of_same_size(rng: Random, node: Node) -> Node:
+    """Another node of that name with as much of everything."""
+    other = random_node(rng, node.name)
+    status = msgspec.structs.replace(other.status, allocatable=node.status.allocatable, capacity=node.status.capacity)
+    return msgspec.structs.replace(other, status=status)
+
+
+def _as_large(pod: Pod) -> Pod:
+    """A pod that takes as much and has nothing else in common."""
+    bare = tuple(msgspec.structs.replace(each, ports=None) for each in pod.containers)
+    spec = msgspec.structs.replace(
+        pod.spec, containers=bare, affinity=None, tolerations=None, node_selector=None, topology_spread_constraints=None
+    )
+    meta = ObjectMeta(name=f"like-{pod.name}", namespace="other", uid=f"like-{pod.uid}")
+    return pod.evolve(metadata=meta, spec=spec)
 
 
 def _elsewhere(rng: Random) -> list[Node]:
@@ -111,7 +133,7 @@ def of_kept(answer: Answer) -> tuple[Any, Any]:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("plugin", FILTERS, ids=lambda plugin: plugin.name)
 def test_filters_read_no_more_than_they_declare(plugin: type[FilterPlugin], seed: int) -> None:
-    both = worlds(seed, same_nodes=plugin.filter_depends is Depends.NODES)
+    both = worlds(seed, plugin.filter_depends)
     one, other = make(plugin, both.one), make(plugin, both.other)
     for pod in both.pods:
         assert of_kept(filter_answer(one, pod, both.one)) == of_kept(filter_answer(other, pod, both.other))
@@ -120,7 +142,7 @@ def test_filters_read_no_more_than_they_declare(plugin: type[FilterPlugin], seed
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("plugin", SCORERS, ids=lambda plugin: plugin.name)
 def test_scorers_read_no_more_than_they_declare(plugin: type[ScorePlugin], seed: int) -> None:
-    both = worlds(seed, same_nodes=plugin.score_depends is Depends.NODES)
+    both = worlds(seed, plugin.score_depends)
     one, other = make(plugin, both.one), make(plugin, both.other)
     for pod in both.pods:
         assert of_kept(score_answer(one, pod, both.one)) == of_kept(score_answer(other, pod, both.other))

@@ -27,6 +27,7 @@ from bayplan.framework.status import SUCCESS, Code, Status, failed
 # A plugin that never answers must not hold a pod's place for ever.
 PRE_BIND_DEADLINE_S = 15 * 60.0
 BIND_DEADLINE_S = 60.0
+POST_BIND_DEADLINE_S = 60.0
 
 
 class BindingCycle:
@@ -72,7 +73,7 @@ class BindingCycle:
             status = await self._timed("Bind", self._bind_now())
         if not status.is_success:
             return self._failed(status)
-        self._post_bind()
+        await self._post_bind()
         return Bound(self._bind.queued, self._decision)
 
     async def _timed(self, point: str, work: Awaitable[Status]) -> Status:
@@ -171,14 +172,13 @@ class BindingCycle:
             return Status(Code.ERROR, (text,), plugin.name, status.error)
         return Status(Code.ERROR, ("no bind plugin took the pod",))
 
-    def _post_bind(self) -> None:
+    async def _post_bind(self) -> None:
         for plugin in self._profile.extension("post_bind"):
             assert isinstance(plugin, PostBindPlugin)
-            try:
-                self._calls.run(plugin, "PostBind", plugin.post_bind, *self._args)
-            except PluginError as error:
+            status = await self._ask(plugin, "PostBind", plugin.post_bind, POST_BIND_DEADLINE_S)
+            if not status.is_success:
                 # The pod is bound; nothing that fails here may change that.
-                log.error("post bind failed", plugin=plugin.name, pod=self._decision.pod.key, error=str(error))
+                log.error("post bind failed", plugin=plugin.name, pod=self._decision.pod.key, error=status.message)
 
     @property
     def _args(self) -> tuple[Any, ...]:

@@ -32,10 +32,21 @@ class Blocks:
             self._refresh(block)
 
     def write(self, row: int, value: int) -> None:
-        """Change one number."""
-        if self.values[row] != value:
-            self.values[row] = value
-            self._refresh(row // self._size)
+        """Change one number.  Its block is looked through only if the last of its best is gone."""
+        values, block = self.values, row // self._size
+        before = values.item(row)
+        if before == value:
+            return
+        values[row] = value
+        best = self._maxima[block]
+        if before == best:
+            self._counts[block] -= 1
+        if value == best:
+            self._counts[block] += 1
+        elif value > best:
+            self._maxima[block], self._counts[block] = value, 1
+        elif not self._counts[block]:
+            self._refresh(block)
 
     def _refresh(self, block: int) -> None:
         part = self.values[block * self._size : (block + 1) * self._size]
@@ -45,15 +56,19 @@ class Blocks:
 
     def pick(self, number: int) -> tuple[int, int] | None:
         """The row of one of the best, chosen by ``number``, and how many share that place; None if all are negative."""
-        best = max(self._maxima, default=-1)
+        maxima, counts = self._maxima, self._counts
+        best = max(maxima, default=-1)
         if best < 0:
             return None
-        blocks = [block for block, maximum in enumerate(self._maxima) if maximum == best]
-        total = sum(self._counts[block] for block in blocks)
+        blocks = [block for block, maximum in enumerate(maxima) if maximum == best]
+        total = 0
+        for block in blocks:
+            total += counts[block]
         left = number % total
         for block in blocks:
-            if left < self._counts[block]:
-                part = self.values[block * self._size : (block + 1) * self._size]
-                return block * self._size + int(np.flatnonzero(part == best)[left]), total
-            left -= self._counts[block]
+            if left < counts[block]:
+                start = block * self._size
+                part = self.values[start : start + self._size]
+                return start + (part == best).nonzero()[0].item(left), total
+            left -= counts[block]
         raise AssertionError("the counts of the blocks do not add up")

@@ -69,6 +69,7 @@ class ClusterCache:
 
     def _touch(self, row: int) -> None:
         self.generation += 1
+        self.nodes.touched(row, self.generation)
         self._journal.append(row)
         if len(self._journal) > MAX_JOURNAL:
             dropped = len(self._journal) // 2

@@ -14,19 +14,18 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayplan.engine import scoring
-from bayplan.engine.blocks import Blocks
+from bayplan.engine.accepting import NotRememberedError, in_range, passes, skips, whole
 from bayplan.engine.cache import ClusterCache
+from bayplan.engine.class_entry import ClassEntry, NormalizedScores, Part
 from bayplan.engine.filtering import Filters
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.decision import Decision
 from bayplan.framework.plugin import (
-    MAX_SCORE,
-    MIN_SCORE,
     UNSIGNED,
     Depends,
     FilterPlugin,
@@ -35,10 +34,9 @@ from bayplan.framework.plugin import (
     PreFilterResult,
     PreScorePlugin,
     ScorePlugin,
-    Verdicts,
 )
-from bayplan.framework.snapshot import Mask, Rows, Scores
-from bayplan.framework.status import REJECTED, as_status
+from bayplan.framework.snapshot import Rows, Scores
+from bayplan.framework.status import as_status
 from bayplan.objects.pod import Pod, PodSpec
 
 MAX_BYTES = 512 * 1024 * 1024
@@ -46,50 +44,18 @@ MAX_SEEN = 8192
 # With more rows changed than this share of the table, a fresh pass is cheaper than asking row by row.
 STALE_SHARE = 64
 
-_KEPT = (Depends.ROW, Depends.NODES)
+_KEPT = (Depends.OBJECT, Depends.AMOUNTS, Depends.ROW, Depends.NODES)
 
 
-class NotRememberedError(Exception):
-    """This pod's class cannot be carried over now; the full pass decides."""
+class Template(NamedTuple):
+    """What is known of pods that share a spec, labels and owner."""
 
-
-class NormalizedScores:
-    """Raw scores of a plugin whose normalisation looks at all feasible nodes."""
-
-    __slots__ = ("plugin", "weight", "raw", "differ")
-
-    def __init__(self, plugin: ScorePlugin, weight: int, raw: Scores) -> None:
-        self.plugin = plugin
-        self.weight = weight
-        self.raw = raw
-        self.differ = bool(raw.min() != raw.max())
-        """Equal raw scores stay equal after any normalisation, so they cannot change which node is best."""
-
-    def write(self, row: int, score: int) -> None:
-        if self.raw[row] != score:
-            self.raw[row] = score
-            self.differ = bool(self.raw.min() != self.raw.max())
-
-
-class ClassEntry:
-    """What is known of one class."""
-
-    __slots__ = (
-        "blocks", "filters", "layout", "nodes_scores", "normalized", "objects_generation", "position", "scores",
-        "state",
-    )  # fmt: skip
-
-    def __init__(self) -> None:
-        self.state = CycleState()
-        self.filters: list[FilterPlugin] = []
-        self.scores: list[tuple[ScorePlugin, int]] = []
-        self.nodes_scores: list[tuple[ScorePlugin, int, Scores]] = []
-        self.normalized: list[NormalizedScores] = []
-        self.blocks = Blocks(np.empty(0, np.int64))
-        """Per row: -1 where it does not fit, else the sum of the kept scores."""
-        self.layout = -1
-        self.objects_generation = -1
-        self.position = 0
+    spec: PodSpec
+    version: int
+    number: int
+    """Of the class."""
+    left_to_ask: tuple[Plugin, ...] | None
+    """Of the plugins that are asked every time, those that may not sit out; None if one of the others does not."""
 
 
 class ClassCache:
@@ -109,7 +75,7 @@ class ClassCache:
         self._asked_anew = [plugin for plugin in self._signing if not _is_kept(plugin)]
         self._every_time = {plugin.name for plugin in self._asked_anew}
         self._kept = [plugin for plugin in self._signing if plugin.name not in self._every_time]
-        self._keys: OrderedDict[Hashable, tuple[PodSpec, int, int]] = OrderedDict()
+        self._keys: OrderedDict[Hashable, Template] = OrderedDict()
         self._numbers: dict[Hashable, int] = {}
         self._entries: OrderedDict[int, ClassEntry] = OrderedDict()
         self._seen: OrderedDict[int, None] = OrderedDict()
@@ -120,19 +86,19 @@ class ClassCache:
             # Only the full pass judges a node together with the pods that are expected there.
             return None
         try:
-            entry = self._entry(pod)
+            template = self._template(pod)
+            entry = self._entry(pod, template.number)
             if entry is None:
                 return None
-            return self._decide(entry, pod, scoring.scramble(seed, cycle))
+            return self._decide(entry, pod, template, scoring.scramble(seed, cycle))
         except Exception:
             # Whatever a plugin does wrong, the full pass finds it again and says which plugin it was.
             return None
 
     # -- classes --
 
-    def _entry(self, pod: Pod) -> ClassEntry | None:
+    def _entry(self, pod: Pod, key: int) -> ClassEntry | None:
         """The up-to-date entry of the pod's class; none for the first pod of a class, which may stay the only one."""
-        key = self._key(pod)
         entry = self._entries.get(key)
         if entry is None:
             if key not in self._seen:
@@ -150,14 +116,14 @@ class ClassCache:
             self._fill(entry, pod)
         return entry
 
-    def _key(self, pod: Pod) -> int:
-        """The number of the pod's class.  Pods that share a spec, labels and owner share it while no object changes."""
+    def _template(self, pod: Pod) -> Template:
+        """The class of the pod.  Pods that share a spec, labels and owner share it while no object changes."""
         owner = pod.controller
         shape = (id(pod.spec), pod.label_set, owner and (owner.kind, owner.name))
         version = self._cache.objects.version
         known = self._keys.get(shape)
-        if known is not None and known[1] == version and known[0] is pod.spec:
-            return known[2]
+        if known is not None and known.version == version and known.spec is pod.spec:
+            return known
         read = tuple(plugin.signature(pod) for plugin in self._kept)
         if UNSIGNED in read:
             # What a kept plugin reads of this pod is not known, so nobody can tell which pods it treats alike.
@@ -165,10 +131,15 @@ class ClassCache:
         if len(self._numbers) > MAX_SEEN:
             self._forget_all()
         number = self._numbers.setdefault(read, len(self._numbers))
-        self._keys[shape] = (pod.spec, version, number)
+        template = self._keys[shape] = Template(pod.spec, version, number, self._left_to_ask(pod))
         if len(self._keys) > MAX_SEEN:
             self._keys.popitem(last=False)
-        return number
+        return template
+
+    def _left_to_ask(self, pod: Pod) -> tuple[Plugin, ...] | None:
+        if all(plugin.sits_out(pod, self._nodes) for plugin in self._asked_anew if plugin.sits_out_by_template):
+            return tuple(plugin for plugin in self._asked_anew if not plugin.sits_out_by_template)
+        return None
 
     def _forget_all(self) -> None:
         """So many classes that numbering them would fill memory: start again."""
@@ -181,86 +152,77 @@ class ClassCache:
         entry.layout = -1
         self._pre_filter(state, pod, self._pre_filters, kept=True)
         entry.state = state
-        entry.filters = [p for p in self._all_filters if self._keeps(p) and p.name not in state.skip_filter]
-        fits = np.ones(len(nodes), np.bool_)
-        for plugin in entry.filters:
-            fits &= _passes(plugin, plugin.filter(state, pod, nodes), len(nodes))
+        of_object, of_row = Part(len(nodes)), Part(len(nodes))
+        for plugin in self._all_filters:
+            if self._keeps(plugin) and plugin.name not in state.skip_filter:
+                part = of_object if plugin.filter_depends is Depends.OBJECT else of_row
+                part.filters.append(plugin)
+                part.fits &= passes(plugin, plugin.filter(state, pod, nodes), len(nodes))
+        self._score_all(entry, pod, of_object, of_row)
+        entry.fill(of_object, of_row)
+        entry.position = self._cache.position()
+        entry.layout, entry.objects_generation = self._cache.layout, nodes.objects_generation
+
+    def _score_all(self, entry: ClassEntry, pod: Pod, of_object: Part, of_row: Part) -> None:
+        nodes, state = self._nodes, entry.state
         everything = np.arange(len(nodes), dtype=np.intp)
         for pre in self._pre_scores:
-            if self._keeps(pre) and _skips(pre.pre_score(state, pod, nodes, everything)):
+            if self._keeps(pre) and skips(pre.pre_score(state, pod, nodes, everything)):
                 state.skip_score.add(pre.name)
-        totals = np.zeros(len(nodes), np.int64)
-        entry.scores, entry.nodes_scores, entry.normalized = [], [], []
+        fits = of_object.fits & of_row.fits
+        entry.normalized, entry.whole_cluster = [], None
         for scorer in self._all_scores:
             if not self._keeps(scorer) or scorer.name in state.skip_score:
                 continue
-            raw, weight = _whole(scorer.score(state, pod, nodes), len(nodes)), self._weights.get(scorer.name, 1)
+            raw, weight = whole(scorer.score(state, pod, nodes), len(nodes)), self._weights.get(scorer.name, 1)
             # Equal scores are not normalised later, so a plugin that cannot do it must be found out here.
-            _in_range(scorer.normalize(state, pod, raw[fits], everything[fits]), int(np.count_nonzero(fits)))
+            in_range(scorer.normalize(state, pod, raw[fits], everything[fits]), int(np.count_nonzero(fits)))
             if _normalizes(scorer):
                 entry.normalized.append(NormalizedScores(scorer, weight, raw))
             elif scorer.score_depends is Depends.NODES:
-                entry.nodes_scores.append((scorer, weight, raw))
-                totals += raw * weight
+                entry.whole_cluster = raw * weight + (0 if entry.whole_cluster is None else entry.whole_cluster)
             else:
-                entry.scores.append((scorer, weight))
-                totals += raw * weight
-        entry.blocks = Blocks(np.where(fits, totals, -1))
-        entry.position = self._cache.position()
-        entry.layout, entry.objects_generation = self._cache.layout, nodes.objects_generation
+                part = of_object if scorer.score_depends is Depends.OBJECT else of_row
+                part.scores.append((scorer, weight))
+                part.totals += raw * weight
 
     def _refreshed(self, entry: ClassEntry, pod: Pod) -> bool:
         """Ask again about the rows that changed; false if everything must be asked again."""
         cache, nodes = self._cache, self._nodes
         if entry.layout != cache.layout:
             return False
-        if entry.position == cache.position():
+        position = cache.position()
+        if entry.position == position:
             return True
         dirty = cache.changed_since(entry.position)
         if dirty is None or len(dirty) > 8 + len(nodes) // STALE_SHARE:
             return False
-        if entry.objects_generation != nodes.objects_generation and (
-            entry.nodes_scores or any(each.plugin.score_depends is Depends.NODES for each in entry.normalized)
-        ):
+        if entry.objects_generation != nodes.objects_generation and entry.needs_all_objects:
             return False
-        for row in dirty:
-            self._ask_again(entry, pod, row)
-        entry.position = cache.position()
-        entry.objects_generation = nodes.objects_generation
+        entry.refresh(pod, nodes, dirty)
+        entry.position = position
         return True
-
-    def _ask_again(self, entry: ClassEntry, pod: Pod, row: int) -> None:
-        node, state = self._nodes.node(row), entry.state
-        for plugin in entry.filters:
-            if _rejects(plugin.filter_node(state, pod, node)):
-                entry.blocks.write(row, -1)
-                return
-        total = 0
-        for scorer, weight in entry.scores:
-            score = int(scorer.score_node(state, pod, node))
-            if not MIN_SCORE <= score <= MAX_SCORE:
-                raise NotRememberedError
-            total += score * weight
-        for _, weight, raw in entry.nodes_scores:
-            total += int(raw[row]) * weight
-        for each in entry.normalized:
-            each.write(row, int(each.plugin.score_node(state, pod, node)))
-        entry.blocks.write(row, total)
 
     # -- one pod --
 
-    def _decide(self, entry: ClassEntry, pod: Pod, number: int) -> Decision | None:
+    def _decide(self, entry: ClassEntry, pod: Pod, template: Template, number: int) -> Decision | None:
         decision = Decision(pod, self._filters.profile.scheduler_name, state=entry.state.copy())
-        nodes = self._nodes
-        if not any(each.differ for each in entry.normalized) and all(
-            plugin.sits_out(pod, nodes) for plugin in self._asked_anew
-        ):
-            picked = entry.blocks.pick(number)
-            if picked is None:
-                return None
-            decision.node, decision.ties = self._nodes.names[picked[0]], picked[1]
-            return decision
-        return self._decide_over_rows(entry, decision, number)
+        if not self._is_settled(entry, pod, template):
+            return self._decide_over_rows(entry, decision, number)
+        picked = entry.blocks.pick(number)
+        if picked is None:
+            return None
+        decision.node, decision.ties = self._nodes.names[picked[0]], picked[1]
+        return decision
+
+    def _is_settled(self, entry: ClassEntry, pod: Pod, template: Template) -> bool:
+        """Do the kept answers say it all?"""
+        if template.left_to_ask is None:
+            return False
+        for each in entry.normalized:
+            if each.differ:
+                return False
+        return all(plugin.sits_out(pod, self._nodes) for plugin in template.left_to_ask)
 
     def _decide_over_rows(self, entry: ClassEntry, decision: Decision, number: int) -> Decision | None:
         """Plugins that must be asked for every pod join the kept answers."""
@@ -270,7 +232,7 @@ class ClassCache:
         self._pre_filter(state, pod, asked, kept=False)
         for plugin in self._all_filters:
             if plugin.name in self._every_time and plugin.name not in state.skip_filter:
-                fits = fits & _passes(plugin, plugin.filter(state, pod, nodes), len(nodes))
+                fits = fits & passes(plugin, plugin.filter(state, pod, nodes), len(nodes))
         feasible = np.flatnonzero(fits)
         if not len(feasible):
             return None
@@ -289,29 +251,29 @@ class ClassCache:
         for each in entry.normalized:
             if each.differ:
                 normal = each.plugin.normalize(state, pod, each.raw[feasible], feasible)
-                totals += _in_range(normal, len(feasible)) * each.weight
+                totals += in_range(normal, len(feasible)) * each.weight
         for pre in self._pre_scores:
-            if pre.name in self._every_time and _skips(pre.pre_score(state, pod, self._nodes, feasible)):
+            if pre.name in self._every_time and skips(pre.pre_score(state, pod, self._nodes, feasible)):
                 state.skip_score.add(pre.name)
         for scorer in self._all_scores:
             if scorer.name in self._every_time and scorer.name not in state.skip_score:
                 raw = self._raw(scorer, pod, state, feasible)
                 weight = self._weights.get(scorer.name, 1)
-                totals += _in_range(scorer.normalize(state, pod, raw, feasible), len(feasible)) * weight
+                totals += in_range(scorer.normalize(state, pod, raw, feasible), len(feasible)) * weight
         return totals
 
     def _raw(self, scorer: ScorePlugin, pod: Pod, state: CycleState, feasible: Rows) -> Scores:
         if scorer._score_derived:
             nodes = self._nodes
             rows = [scorer.score_node(state, pod, nodes.node(row)) for row in feasible.tolist()]
-            return _whole(np.array(rows), len(feasible))
-        return _whole(scorer.score(state, pod, self._nodes), len(self._nodes))[feasible]
+            return whole(np.array(rows), len(feasible))
+        return whole(scorer.score(state, pod, self._nodes), len(self._nodes))[feasible]
 
     def _is_room_kept(self, pod: Pod) -> bool:
         """Is a node set aside for a pod that this one must leave room for?"""
         filters, row_of = self._filters, self._nodes.row_of
         names = filters.nominated.nominated_nodes()
-        return any(row_of(name) is not None and filters.expected(pod, name) for name in names)
+        return bool(names) and any(row_of(name) is not None and filters.expected(pod, name) for name in names)
 
     def _pre_filter(self, state: CycleState, pod: Pod, plugins: Any, *, kept: bool) -> None:
         for plugin in plugins:
@@ -345,52 +307,3 @@ def _is_kept(plugin: Plugin) -> bool:
 
 def _normalizes(plugin: ScorePlugin) -> bool:
     return type(plugin).normalize is not ScorePlugin.normalize
-
-
-# What follows accepts the answers that the full pass accepts, and leaves all others for it to complain about.
-
-
-def _passes(plugin: FilterPlugin, answer: Any, count: int) -> Mask:
-    codes, reasons = (answer.codes, answer.statuses) if isinstance(answer, Verdicts) else (answer, plugin.reasons)
-    if codes.shape != (count,) or codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() > len(reasons):
-        raise NotRememberedError
-    passes: Mask = codes == 0
-    if any(reason.code not in REJECTED for reason in reasons) and not passes.all():
-        raise NotRememberedError
-    return passes
-
-
-def _rejects(verdict: Any) -> bool:
-    if verdict is None:
-        return False
-    status = as_status(verdict)
-    if not status.is_rejected and not status.is_success:
-        raise NotRememberedError
-    return status.is_rejected
-
-
-def _skips(verdict: Any) -> bool:
-    status = as_status(verdict)
-    if not status.is_success and not status.is_skip:
-        raise NotRememberedError
-    return status.is_skip
-
-
-def _whole(scores: Any, count: int) -> Scores:
-    if scores.shape != (count,) or scores.dtype.kind not in "iufb":
-        raise NotRememberedError
-    if scores.dtype.kind in "uf" and not (np.abs(scores) < 2.0**63).all():
-        raise NotRememberedError
-    whole: Scores = scores.astype(np.int64)
-    return whole
-
-
-def _in_range(scores: Any, count: int) -> Scores:
-    whole = _whole(scores, count)
-    _check_range(whole)
-    return whole
-
-
-def _check_range(scores: Scores) -> None:
-    if len(scores) and (scores.min() < MIN_SCORE or scores.max() > MAX_SCORE):
-        raise NotRememberedError

@@ -7,7 +7,6 @@ Called by ``engine.scheduler`` right after the decision; ``undo`` is also what a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from bayplan.clock import Clock
 from bayplan.engine.cache import ClusterCache
@@ -21,9 +20,7 @@ from bayplan.framework.profile import Profile
 from bayplan.framework.status import SUCCESS, Code, Status, failed
 
 
-def commit(
-    decision: Decision, profile: Profile, cache: ClusterCache, waiting: WaitingPods, clock: Clock
-) -> Status:
+def commit(decision: Decision, profile: Profile, cache: ClusterCache, waiting: WaitingPods, clock: Clock) -> Status:
     """Take the node for the pod.  On a no, everything is undone and the status says who said it."""
     assert decision.node is not None
     try:
@@ -31,11 +28,12 @@ def commit(
     except StateError as error:
         return failed(error)
     timings, started = decision.timings, time.perf_counter()
+    calls = Calls(decision.pod)
     try:
-        status = _reserve(decision, profile)
+        status = _reserve(calls, decision, profile)
         timings["Reserve"] = (reserved := time.perf_counter()) - started
         if status.is_success:
-            status = _permit(decision, profile, waiting, clock)
+            status = _permit(calls, decision, profile, waiting, clock)
             timings["Permit"] = time.perf_counter() - reserved
     except PluginError as error:
         status = error_status(error)
@@ -61,18 +59,18 @@ def undo(decision: Decision, profile: Profile, cache: ClusterCache, waiting: Wai
         cache.forget(assumed)
 
 
-def _reserve(decision: Decision, profile: Profile) -> Status:
-    calls = Calls(decision.pod)
+def _reserve(calls: Calls, decision: Decision, profile: Profile) -> Status:
     for plugin in profile.extension("reserve"):
         assert isinstance(plugin, ReservePlugin)
-        status = _asked(calls, plugin, "Reserve", plugin.reserve, decision)
-        if not status.is_success:
-            return status
+        answer = calls.run(plugin, "Reserve", plugin.reserve, decision.state, decision.pod, decision.node)
+        if answer is not None:
+            status = _refused(calls.status(plugin, "Reserve", answer), plugin, "Reserve")
+            if not status.is_success:
+                return status
     return SUCCESS
 
 
-def _permit(decision: Decision, profile: Profile, waiting: WaitingPods, clock: Clock) -> Status:
-    calls = Calls(decision.pod)
+def _permit(calls: Calls, decision: Decision, profile: Profile, waiting: WaitingPods, clock: Clock) -> Status:
     timeouts: dict[str, float] = {}
     for plugin in profile.extension("permit"):
         assert isinstance(plugin, PermitPlugin)
@@ -88,13 +86,6 @@ def _permit(decision: Decision, profile: Profile, waiting: WaitingPods, clock: C
     assert decision.node is not None
     waiting.add(WaitingPod(decision.pod, decision.node, timeouts, clock))
     return Status(Code.WAIT)
-
-
-def _asked(
-    calls: Calls, plugin: Plugin, point: str, call: Callable[..., object], decision: Decision
-) -> Status:
-    status = calls.verdict(plugin, point, call, decision.state, decision.pod, decision.node)
-    return _refused(status, plugin, point)
 
 
 def _refused(status: Status, plugin: Plugin, point: str) -> Status:

@@ -153,6 +153,10 @@ class TermGroups:
         self._matches: OrderedDict[LabelSet, _Matches] = OrderedDict()
         self._dead = 0
 
+    @property
+    def is_any(self) -> bool:
+        return bool(self._groups)
+
     def matching(self, kind: TermKind, pod: Pod) -> list[TermColumn]:
         """The terms of this kind that match a pod."""
         if not self._groups:

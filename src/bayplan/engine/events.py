@@ -70,6 +70,14 @@ class ObjectDeleted:
 
 
 @dataclass(frozen=True, slots=True)
+class KindRefused:
+    """Objects of a kind cannot be read, and why; "" if they can again."""
+
+    kind: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Bound:
     """A binding cycle ended well."""
 
@@ -119,6 +127,7 @@ Event: TypeAlias = (
     | ObjectAdded
     | ObjectChanged
     | ObjectDeleted
+    | KindRefused
     | Bound
     | BindFailed
     | ExtendersAnswered

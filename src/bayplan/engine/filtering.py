@@ -42,21 +42,25 @@ class Narrowed:
     status: Status
     rows: list[int] | None = None
     plugins: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    """What plugins that narrowed the search say of the nodes they left out."""
 
 
 def pre_filter(calls: Calls, profile: Profile, state: CycleState, pod: Pod, nodes: NodeTable) -> Narrowed:
     """Run every PreFilter plugin: an unresolvable no ends it, an unschedulable no lets the others prepare."""
     names: frozenset[str] | None = None
     narrowing: list[str] = []
+    reasons: list[str] = []
     rejected: Status | None = None
     for plugin in profile.extension("pre_filter"):
         assert isinstance(plugin, PreFilterPlugin)
         answer = calls.run(plugin, "PreFilter", plugin.pre_filter, state, pod, nodes)
         if isinstance(answer, PreFilterResult):
             narrowing.append(plugin.name)
+            reasons += [answer.reason] if answer.reason else []
             names = answer.node_names if names is None else names & answer.node_names
             if not names:
-                return Narrowed(unresolvable(_unsatisfied(narrowing)), plugins=tuple(narrowing))
+                return Narrowed(unresolvable(_unsatisfied(narrowing), *reasons), plugins=tuple(narrowing))
             continue
         status = calls.status(plugin, "PreFilter", answer)
         if status.is_skip:
@@ -71,7 +75,7 @@ def pre_filter(calls: Calls, profile: Profile, state: CycleState, pod: Pod, node
     if rejected is not None:
         return Narrowed(rejected, plugins=tuple(narrowing))
     rows = None if names is None else sorted(r for r in map(nodes.row_of, names) if r is not None)
-    return Narrowed(SUCCESS, rows, tuple(narrowing))
+    return Narrowed(SUCCESS, rows, tuple(narrowing), tuple(reasons))
 
 
 def _unsatisfied(narrowing: list[str]) -> str:
@@ -162,7 +166,7 @@ def new_diagnosis(nodes: NodeTable, narrowed: Narrowed) -> Diagnosis:
         record_plugin(diagnosis, narrowed.status)
     elif narrowed.rows is not None:
         left_out = f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(narrowed.plugins))}]"
-        diagnosis.statuses.append(unresolvable(left_out))
+        diagnosis.statuses.append(unresolvable(*narrowed.reasons or (left_out,)))
         first_no[:] = 0
         first_no[narrowed.rows] = FEASIBLE
         diagnosis.implicit = frozenset({0})

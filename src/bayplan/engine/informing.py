@@ -6,12 +6,13 @@ Called by ``Scheduler.handle`` for every event that comes from outside.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from bayplan.engine.cache import ClusterCache
 from bayplan.engine.events import (
     Event,
+    KindRefused,
     NodeAdded,
     NodeChanged,
     NodeDeleted,
@@ -46,11 +47,14 @@ class Informed:
         queue: SchedulingQueue,
         waiting: WaitingPods,
         scheduler_names: Collection[str],
+        heard: Callable[[str, Any, Any], None] = lambda kind, old, new: None,
     ) -> None:
         self._cache = cache
         self._queue = queue
         self._waiting = waiting
         self._ours = scheduler_names
+        self._heard = heard
+        """Who else wants to know, once cache and queue do."""
         self._pending: dict[str, Pod] = {}
         self._prototypes = Prototypes()
 
@@ -68,23 +72,31 @@ class Informed:
         match event:
             case PodAdded(pod):
                 self._pod_added(pod)
+                self._heard("Pod", None, pod)
             case PodChanged(old, new):
                 self._pod_changed(old, new)
+                self._heard("Pod", old, new)
             case PodDeleted(pod):
                 self._pod_deleted(pod)
+                self._heard("Pod", pod, None)
             case NodeAdded(node):
                 self._node_added(node)
+                self._heard("Node", None, node)
             case NodeChanged(old_node, node):
                 self._node_changed(old_node, node)
+                self._heard("Node", old_node, node)
             case NodeDeleted(node):
                 self._cache.remove_node(node.name)
                 self._queue.move(ClusterEvent("Node", Change.DELETED), node, None)
+                self._heard("Node", node, None)
             case ObjectAdded(kind, value):
                 self._object(kind, Change.ADDED, None, value)
             case ObjectChanged(kind, old_value, value):
                 self._object(kind, Change.UPDATED, old_value, value)
             case ObjectDeleted(kind, value):
                 self._object(kind, Change.DELETED, value, None)
+            case KindRefused(kind, why):
+                self._cache.objects.refuse(kind, why)
             case _:
                 raise TypeError(f"not an event of the cluster: {event!r}")
 
@@ -191,3 +203,4 @@ class Informed:
         if kind == "Namespace":
             self._cache.namespaces_changed()
         self._queue.move(ClusterEvent(kind, change), old, new)
+        self._heard(kind, old, new)

@@ -62,4 +62,5 @@ def _worked_out(pod: Pod) -> Pod:
     """With the sums that every one of its kind needs.  A pod whose numbers make no sense fails later, by itself."""
     with contextlib.suppress(ValueError):
         _ = pod.requests, pod.accounted, pod.nonzero, pod.host_ports, pod.label_set
+        _ = pod.storage_keys, pod.attachable_count
     return pod

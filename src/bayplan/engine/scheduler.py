@@ -7,7 +7,8 @@ they tell it what happened, call ``schedule_one`` while there is work, and carry
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any
 
 from bayplan.clock import Clock
 from bayplan.engine import committing
@@ -28,7 +29,7 @@ from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.decision import Decision
 from bayplan.framework.events import ASSIGNED_POD_DELETE
 from bayplan.framework.handle import Handle
-from bayplan.framework.plugin import PreEnqueuePlugin, QueuedPod, QueueSortPlugin
+from bayplan.framework.plugin import Plugin, PreEnqueuePlugin, QueuedPod, QueueSortPlugin
 from bayplan.framework.ports import ClusterWriter, EventSink, Extender, MetricSink, NoMetrics
 from bayplan.framework.profile import Profile
 from bayplan.framework.snapshot import NodeView
@@ -85,7 +86,8 @@ class Scheduler:
             for name, filters in self.filters.items()
             if remember_classes and self.profiles[name].percentage_of_nodes_to_score in (None, 100)
         }
-        self._informed = Informed(self.cache, self.queue, self.waiting, self.profiles)
+        self._observers = _observers(self.profiles)
+        self._informed = Informed(self.cache, self.queue, self.waiting, self.profiles, self._tell_observers)
         self._failures = Failures(self.queue, self._informed, self._metrics)
         self._extending = Extending(extenders) if extenders else NOBODY
         self._asking = False
@@ -177,6 +179,11 @@ class Scheduler:
         profile = self.profiles[bind.decision.profile_name]
         return BindingCycle(bind, profile, self.waiting, self._writer, self.queue.done, self._extending)
 
+    def background(self) -> list[Coroutine[Any, Any, None]]:
+        """What plugins do beside scheduling; to be run from when all is known and may be written to."""
+        plugins = (plugin for profile in self.profiles.values() for plugin in profile.instances.values())
+        return [plugin.background() for plugin in plugins if type(plugin).background is not Plugin.background]
+
     # -- after a decision --
 
     def _act(self, queued: QueuedPod, decision: Decision, profile: Profile) -> list[Intent]:
@@ -231,6 +238,13 @@ class Scheduler:
         if event.failed or self.queue.where(event.pod.uid) == "gated":
             self.queue.activate([event.pod])
 
+    def _tell_observers(self, kind: str, old: Any, new: Any) -> None:
+        for plugin in self._observers.get(kind, ()):
+            try:
+                plugin.observe(kind, old, new)
+            except Exception as error:  # what one plugin makes of it is nobody else's trouble
+                log.error("observe failed", plugin=plugin.name, kind=kind, error=repr(error), exc_info=True)
+
     # -- wiring --
 
     def _handle_for(self, profile_name: str) -> Handle:
@@ -274,6 +288,16 @@ class _NoFiltersYet:
 
     def remove_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
         self.fits(state, pod, node)
+
+
+def _observers(profiles: Mapping[str, Profile]) -> dict[str, list[Plugin]]:
+    """Who wants to hear of changes, by kind."""
+    found: dict[str, list[Plugin]] = {}
+    for profile in profiles.values():
+        for plugin in profile.instances.values():
+            for kind in plugin.reads if type(plugin).observe is not Plugin.observe else ():
+                found.setdefault(kind, []).append(plugin)
+    return found
 
 
 def _queue_profile(profile: Profile, has_extenders: bool) -> QueueProfile:

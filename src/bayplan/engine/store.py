@@ -20,6 +20,7 @@ class Store:
         self._kinds: dict[str, dict[str, dict[str, Any]]] = {}
         self._generations: dict[str, int] = {}
         self._journals: dict[str, list[tuple[str, str]]] = {}
+        self._unreadable: dict[str, str] = {}
         self.version = 0
         """Moves whenever any object changes."""
 
@@ -39,6 +40,13 @@ class Store:
         if namespace is not None:
             return list(spaces.get(namespace, {}).values())
         return [value for space in spaces.values() for value in space.values()]
+
+    def refuse(self, kind: str, why: str) -> None:
+        """Objects of the kind cannot be read; "" if they can again."""
+        self._unreadable[kind] = why
+
+    def unreadable(self, kind: str) -> str:
+        return self._unreadable.get(kind, "")
 
     def generation(self, kind: str) -> int:
         return self._generations.get(kind, 0)

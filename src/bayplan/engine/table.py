@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import structlog
 
+from bayplan.engine.amounts import Amounts, Sums
 from bayplan.engine.columns import Col, Columns, DerivedColumn, LabelIds
 from bayplan.engine.counting import CountGroups, TermGroups
 from bayplan.framework.snapshot import (
@@ -34,6 +35,10 @@ log = structlog.get_logger()
 
 T = TypeVar("T")
 
+_HANDED_OUT = (*COLUMNS, "revision")
+_NOTHING_TAKEN = (0,) * 6
+_AMOUNTS = tuple(name for name in COLUMNS if name.startswith(("alloc_", "req_", "nz_", "pods_")))
+
 
 class ColumnTable(NodeTable):
     """All nodes as columns."""
@@ -48,6 +53,8 @@ class ColumnTable(NodeTable):
         self._taints_ids: dict[tuple[Taint, ...], int] = {(): 0}
         self._rows: dict[str, int] = {}
         self._fixed: dict[str, Col] = {name: columns.make(dtype) for name, dtype in COLUMNS.items()}
+        self._revision = columns.make(np.int64)
+        self.amounts = Amounts(columns, self._sums)
         self._labels: dict[str, LabelIds] = {}
         self._derived: dict[str, DerivedColumn] = {}
         self._scalar_alloc: dict[str, Col] = {}
@@ -56,9 +63,10 @@ class ColumnTable(NodeTable):
         self._image_states: dict[str, tuple[int, ImageState]] = {}
         self._ports: dict[tuple[str, int], dict[tuple[str, str], int]] = {}
         self._storage: dict[tuple[str, ...], dict[str, Pod]] = {}
+        self._owned: dict[tuple[str, str, str], dict[str, Pod]] | None = None
         self.counts: CountGroups
         self.term_groups: TermGroups
-        self.refresh()
+        self.resized()
 
     # -- read by plugins --
 
@@ -120,19 +128,46 @@ class ColumnTable(NodeTable):
         for pod in self._storage.get(key, {}).values():
             yield self._rows[pod.node_name], pod
 
+    def pods_of(self, kind: str, namespace: str, name: str) -> Iterable[tuple[int, Pod]]:
+        if self._owned is None:
+            # Few ask, so it is kept only from then on.
+            self._owned = {}
+            for pods in self.pods:
+                for pod in pods.values():
+                    self._move_owned(self._owned, pod, 1)
+        for pod in self._owned.get((kind, namespace, name), {}).values():
+            yield self._rows[pod.node_name], pod
+
     def matching_pods(self, *all_of: PodMatcher, skip_terminating: bool = False) -> npt.NDArray[np.int32]:
         return self.counts.ask(all_of, skip_terminating)
+
+    @property
+    def has_terms(self) -> bool:
+        return self.term_groups.is_any
 
     def terms(self, kind: TermKind, pod: Pod) -> Sequence[TermColumn]:
         return self.term_groups.matching(kind, pod)
 
     # -- written by the cache --
 
-    def refresh(self) -> None:
-        """Hand out the fixed columns anew after rows were added or removed."""
+    def resized(self) -> None:
+        """Rows were added or removed: the fixed columns are handed out anew when they are next asked for."""
         self.total_nodes = self.columns.n
-        for name, col in self._fixed.items():
-            setattr(self, name, col.view(self.columns.n))
+        handed_out = self.__dict__
+        for name in _HANDED_OUT:
+            handed_out.pop(name, None)
+
+    def __getattr__(self, name: str) -> Column:
+        column = self._revision if name == "revision" else self._fixed.get(name)
+        if column is None:
+            raise AttributeError(f"a node table has no {name}")
+        view = self.__dict__[name] = column.view(self.columns.n)
+        return view
+
+    def touched(self, row: int, generation: int) -> None:
+        """Something about the row is new."""
+        if row < self.columns.n:  # the row of a node that is gone may have been the last one
+            self._revision.data[row] = generation
 
     def append(self, node: Node) -> int:
         row = self.columns.append()
@@ -141,7 +176,10 @@ class ColumnTable(NodeTable):
         self.pods.append({})
         self._rows[node.name] = row
         self.write_object(row, None, node)
-        self.refresh()
+        has = node.allocatable
+        if not has.scalars:
+            self.amounts.begin(row, (has.cpu_milli, has.memory_bytes, has.ephemeral_bytes, has.pods, *_NOTHING_TAKEN))
+        self.resized()
         return row
 
     def remove(self, row: int) -> None:
@@ -157,12 +195,13 @@ class ColumnTable(NodeTable):
             self._rows[self.names[row]] = row
         self.objects_generation += 1
         self._trim_labels()
-        self.refresh()
+        self.resized()
 
     def write_object(self, row: int, old: Node | None, node: Node) -> None:
         """Write what a node object says; what its pods add up to stays."""
         self.objects[row] = node
         self.objects_generation += 1
+        self.amounts.forget(row)
         fixed = self._fixed
         allocatable = node.allocatable
         fixed["alloc_cpu_milli"].data[row] = allocatable.cpu_milli
@@ -198,14 +237,32 @@ class ColumnTable(NodeTable):
             fixed["req_eph_bytes"].data[row] += sign * accounted.ephemeral_bytes
         for resource, amount in accounted.scalars.items():
             self._scalar(self._scalar_req, resource).data[row] += sign * amount
+        if accounted.ephemeral_bytes or accounted.scalars:
+            self.amounts.forget(row)
+        else:
+            self.amounts.step(row, (accounted.cpu_milli, accounted.memory_bytes, cpu, memory), sign)
         for port in pod.host_ports:
             self._move_port((port.protocol, port.port), (self.names[row], port.ip), sign)
         if pod.spec.volumes:
             fixed["attachable_count"].data[row] += sign * pod.attachable_count
             for key in pod.storage_keys:
                 self._move_storage(key, pod, sign)
+        if self._owned is not None:
+            self._move_owned(self._owned, pod, sign)
 
     # -- private --
+
+    def _sums(self, row: int) -> Sums:
+        """What the node has and what its pods add up to, in numbers."""
+        fixed = (self._fixed[name].data.item(row) for name in _AMOUNTS)
+        kept = (("has", self._scalar_alloc), ("takes", self._scalar_req))
+        scalars = (
+            (which, resource, amount)
+            for which, columns in kept
+            for resource, column in columns.items()
+            if (amount := column.data.item(row))
+        )
+        return (*fixed, *scalars)
 
     def _write_derived(self, row: int, node: Node) -> None:
         for name, derived in list(self._derived.items()):
@@ -247,6 +304,14 @@ class ColumnTable(NodeTable):
             users.pop(pod.uid, None)  # a pod may mount the same thing twice
             if not users:
                 del self._storage[key]
+
+    @staticmethod
+    def _move_owned(owned: dict[tuple[str, str, str], dict[str, Pod]], pod: Pod, sign: int) -> None:
+        for key in pod.owner_keys:
+            if sign > 0:
+                owned.setdefault(key, {})[pod.uid] = pod
+            elif owned[key].pop(pod.uid, None) is not None and not owned[key]:
+                del owned[key]
 
     def _forget_images(self, node: Node) -> None:
         for image in node.images:

@@ -295,10 +295,11 @@ class SchedulingQueue:
         if pod.scheduler_name not in self._profiles:
             known = ", ".join(sorted(self._profiles))
             raise StateError(f"pod {pod.key} names scheduler {pod.scheduler_name!r}, profiles are: {known}")
-        namesake = self._uids.get(pod.key)
+        key = pod.key
+        namesake = self._uids.get(key)
         if namesake is not None and namesake != pod.uid and namesake not in self._in_flight:
             self._forget(namesake)
-        self._uids[pod.key] = pod.uid
+        self._uids[key] = pod.uid
         place = self._requeue(QueuedPod(pod, self._clock.now()), Strategy.IMMEDIATELY, cause)
         if place == ACTIVE and pod.nominated_node_name:
             self._nominations.nominate(pod, pod.nominated_node_name)
@@ -384,5 +385,6 @@ class SchedulingQueue:
             self._numbers.rejected(queued, -1)
 
     def _forget_key(self, pod: Pod) -> None:
-        if self._uids.get(pod.key) == pod.uid:
-            del self._uids[pod.key]
+        key = pod.key
+        if self._uids.get(key) == pod.uid:
+            del self._uids[key]

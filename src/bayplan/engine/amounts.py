@@ -1,0 +1,74 @@
+"""
+Rows that look alike in numbers share a number: what a node has, and what the pods on it add up to.
+
+Most nodes of a cluster are of a few sizes, and most pods of a few templates, so the same sums come up again and
+again.  What a plugin answers from the sums alone (``Depends.AMOUNTS``) is then asked once per sum, not once per
+change.  ``engine.table`` moves the numbers with the pods, ``engine.class_cache`` keeps answers by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TypeAlias
+
+import numpy as np
+
+from bayplan.engine.columns import Columns
+
+# Clusters without any two nodes alike must not fill memory with sums that never come again.
+MAX_SUMS = 1 << 16
+_UNKNOWN = -1
+
+Sums: TypeAlias = tuple[Hashable, ...]
+
+
+class Amounts:
+    """A number per row; equal numbers stand for equal sums while ``generation`` stays."""
+
+    def __init__(self, columns: Columns, read: Callable[[int], Sums]) -> None:
+        self._col = columns.make(np.int64, fill=_UNKNOWN)
+        self._read = read
+        self._numbers: dict[Sums, int] = {}
+        self._steps: dict[tuple[int, Sums, int], int] = {}
+        self.generation = 0
+
+    def of(self, row: int) -> int:
+        """The number of the row's sums."""
+        number: int = self._col.data.item(row)
+        if number == _UNKNOWN:
+            number = self._number(row)
+        return number
+
+    def step(self, row: int, change: Sums, sign: int) -> None:
+        """The row's sums have moved by those of one pod; the same step from the same place leads to the same sums."""
+        data = self._col.data
+        number = data.item(row)
+        if number == _UNKNOWN:
+            return
+        step = (number, change, sign)
+        then = self._steps.get(step)
+        if then is None:
+            generation = self.generation
+            then = self._number(row)
+            if generation == self.generation:
+                self._steps[step] = then
+        data[row] = then
+
+    def begin(self, row: int, sums: Sums) -> None:
+        """A row whose sums are known without reading them: most nodes begin empty."""
+        if len(self._numbers) < MAX_SUMS:
+            self._col.data[row] = self._numbers.setdefault(sums, len(self._numbers))
+
+    def forget(self, row: int) -> None:
+        """The row's sums have changed in another way."""
+        self._col.data[row] = _UNKNOWN
+
+    def _number(self, row: int) -> int:
+        if len(self._numbers) >= MAX_SUMS or len(self._steps) >= 4 * MAX_SUMS:
+            self._numbers.clear()
+            self._steps.clear()
+            self._col.data.fill(_UNKNOWN)
+            self.generation += 1
+        number = self._numbers.setdefault(self._read(row), len(self._numbers))
+        self._col.data[row] = number
+        return number
