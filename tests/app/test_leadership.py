@@ -103,7 +103,7 @@ async def test_a_bind_that_waited_while_the_lease_was_lost_is_not_sent(cluster: 
         one.faults.on("PUT|POST", f"{LEASES}|/leases$", hold)
         await cluster.pod()
         await until(lambda: one.faults.count("POST", "/binding$") == 1, "the first try")
-        election = one.live._election
+        election = one.live._supervisor.election
         assert election is not None
         election._renewed_at = (election._renewed_at or 0.0) - 2 * DEADLINE_S
         await asyncio.sleep(0.5)

@@ -14,7 +14,8 @@ import pytest
 import structlog
 from prometheus_client.parser import text_string_to_metric_families
 
-from bayplan.app.service import SchedulerOptions, _scheduler, _until_stopped, scheduler_server
+from bayplan.app.controller_service import health_server, serve_controller, until_stopped
+from bayplan.app.service import SchedulerOptions, building, service_options
 from bayplan.app.serving import Authorizer
 from bayplan.kube.recorder import Recorder
 from tests.support.faults import Answer, FaultyTransport, LostRequest
@@ -33,7 +34,7 @@ async def served(
     """A session with the port of a running scheduler as its base; the scheduler's faults are for reviews too."""
     client, faults = client_of(cluster.plane.kubeconfig())
     faults.rules = run.faults.rules
-    server = scheduler_server(run.live, None if open_metrics else Authorizer(client))
+    server = health_server(run.live, None if open_metrics else Authorizer(client))
     await server.start(0, host="127.0.0.1")
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -179,7 +180,7 @@ async def test_the_first_signal_stops_in_order_and_handlers_are_gone_then() -> N
 
     before = signal.getsignal(signal.SIGTERM)
     try:
-        await _until_stopped(work())
+        await until_stopped(work())
         assert steps == ["working", "cleaned up"]
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL, "a second signal ends the process"
     finally:
@@ -197,7 +198,7 @@ async def test_a_part_that_breaks_ends_the_service_with_1(
     monkeypatch.setattr("bayplan.app.service._settle_memory", lambda: None)
     options = SchedulerOptions(config_of(), str(cluster.plane.kubeconfig()), leader_elect=False, secure_port=0)
     with structlog.testing.capture_logs() as logs:
-        assert await _scheduler(options) == 1
+        assert await serve_controller(service_options(options), building(options)) == 1
     await asyncio.sleep(0.1)  # connections that were being made are closed by now
     (line,) = [entry for entry in logs if entry["event"] == "stopping"]
     assert line["reason"] == "a part broke: IndexError('a mistake of ours')"

@@ -82,6 +82,11 @@ class Executor:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
+    def beside(self, works: Iterable[Coroutine[Any, Any, None]]) -> None:
+        """Start what plugins do beside scheduling."""
+        for work in works:
+            self._start(work)
+
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)

@@ -12,6 +12,7 @@ from typing import Any
 
 from bayplan.engine.events import (
     Event,
+    KindRefused,
     NodeAdded,
     NodeChanged,
     NodeDeleted,
@@ -26,6 +27,7 @@ from bayplan.framework.ports import MetricSink
 from bayplan.framework.profile import Profile
 from bayplan.kube.client import Client
 from bayplan.kube.informer import SILENCE_S, Informer
+from bayplan.kube.leader_election import LeaderElection
 from bayplan.kube.originals import Originals
 from bayplan.objects.kinds import Kind, all_kinds
 from bayplan.objects.meta import ApiObject
@@ -46,6 +48,19 @@ def kinds_for(profiles: Iterable[Profile]) -> list[Kind]:
             wanted.update(plugin.reads)
             wanted.update(on.kind for on in plugin.requeue_on())
     return [kind for kind in all_kinds() if kind.name in wanted]
+
+
+def publish(metrics: MetricSink, informers: Iterable[Informer[Any]], election: LeaderElection | None) -> None:
+    """How reading goes, and who leads; every service shows it."""
+    gauge = metrics.gauge
+    if election is not None:
+        gauge("leader_election_master_status", float(election.is_leader()), name=election.name)
+    for informer in informers:
+        kind = informer.kind.name
+        gauge("bayplan_bad_objects", informer.bad_objects, kind=kind)
+        gauge("bayplan_unreadable_kinds", float(bool(informer.refused)), kind=kind)
+        gauge("bayplan_lists", informer.lists, kind=kind)
+        gauge("bayplan_watches", informer.watches, kind=kind)
 
 
 class Following:
@@ -104,6 +119,7 @@ class Following:
             silence_s=self._silence_s,
             essential=kind.name in ESSENTIAL,
             keep=None if originals is None else originals.keep,
+            refusal=lambda why: self._tell(KindRefused(kind.name, why)),
         )
 
     def _timed(self, event: Event, kind: str, action: str) -> None:

@@ -9,7 +9,7 @@ turned into Prometheus' form when somebody asks.  So it belongs to one thread.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
 
@@ -54,12 +54,7 @@ COUNTERS: dict[str, Declared] = {
         "Calls of a plugin that took too long.", ("plugin", "extension_point")
     ),
 }
-GAUGES: dict[str, Declared] = {
-    "pending_pods": Declared("Pods that wait, by queue.", ("queue",)),
-    "unschedulable_pods": Declared("Waiting pods that a plugin rejected.", ("plugin", "profile")),
-    "cache_size": Declared("Nodes, pods and assumed pods in the cache.", ("type",)),
-    "inflight_events": Declared("Events kept for pods being scheduled.", ("event",)),
-    "goroutines": Declared("Work under way beside scheduling.", ("operation",)),
+SERVICE_GAUGES: dict[str, Declared] = {
     "leader_election_master_status": Declared("1 while this replica leads.", ("name",)),
     "bayplan_bad_objects": Declared("Objects left out because they made no sense.", ("kind",)),
     "bayplan_unreadable_kinds": Declared("1 for a kind that the API server does not let us read.", ("kind",)),
@@ -67,6 +62,17 @@ GAUGES: dict[str, Declared] = {
     "bayplan_watches": Declared("Times a kind was watched.", ("kind",)),
     "bayplan_events_dropped": Declared("Events about pods that were not written."),
     "bayplan_events_waiting": Declared("Events about pods not written yet."),
+}
+"""What every service shows, whatever it does."""
+GAUGES: dict[str, Declared] = {
+    "pending_pods": Declared("Pods that wait, by queue.", ("queue",)),
+    "unschedulable_pods": Declared("Waiting pods that a plugin rejected.", ("plugin", "profile")),
+    "cache_size": Declared("Nodes, pods and assumed pods in the cache.", ("type",)),
+    "inflight_events": Declared("Events kept for pods being scheduled.", ("event",)),
+    "goroutines": Declared("Work under way beside scheduling.", ("operation",)),
+    "bayplan_load_unknown_nodes": Declared("Nodes whose load is not known or too old, by metric.", ("metric",)),
+    "bayplan_spare_closed_nodes": Declared("Nodes whose spare capacity is closed or not known."),
+    **SERVICE_GAUGES,
 }
 HISTOGRAMS: dict[str, Declared] = {
     "scheduling_attempt_duration_seconds": Declared(
@@ -112,13 +118,19 @@ class _Histogram:
 
 
 class PrometheusMetrics(Collector):
-    """Every metric is declared above; a name or label that is not is a mistake in the code and raises."""
+    """Every metric is declared; a name or label that is not is a mistake in the code and raises."""
 
-    def __init__(self) -> None:
-        self._counters: dict[str, dict[_Labels, float]] = {name: {} for name in COUNTERS}
-        self._gauges: dict[str, dict[_Labels, float]] = {name: {} for name in GAUGES}
-        self._histograms: dict[str, dict[_Labels, _Histogram]] = {name: {} for name in HISTOGRAMS}
-        for name, declared in COUNTERS.items():
+    def __init__(
+        self,
+        counters: Mapping[str, Declared] = COUNTERS,
+        gauges: Mapping[str, Declared] = GAUGES,
+        histograms: Mapping[str, Declared] = HISTOGRAMS,
+    ) -> None:
+        self._declared = counters, gauges, histograms
+        self._counters: dict[str, dict[_Labels, float]] = {name: {} for name in counters}
+        self._gauges: dict[str, dict[_Labels, float]] = {name: {} for name in gauges}
+        self._histograms: dict[str, dict[_Labels, _Histogram]] = {name: {} for name in histograms}
+        for name, declared in counters.items():
             if not declared.labels:
                 self._counters[name][()] = 0.0
         self._registry = CollectorRegistry()
@@ -126,14 +138,14 @@ class PrometheusMetrics(Collector):
 
     def counter(self, name: str, value: float = 1, /, **labels: str) -> None:
         series = self._counters[name]
-        key = _key(labels, COUNTERS[name])
+        key = _key(labels, self._declared[0][name])
         series[key] = series.get(key, 0.0) + value
 
     def gauge(self, name: str, value: float, /, **labels: str) -> None:
-        self._gauges[name][_key(labels, GAUGES[name])] = value
+        self._gauges[name][_key(labels, self._declared[1][name])] = value
 
     def observe(self, name: str, seconds: float, /, **labels: str) -> None:
-        declared = HISTOGRAMS[name]
+        declared = self._declared[2][name]
         series = self._histograms[name]
         key = _key(labels, declared)
         histogram = series.get(key)
@@ -144,17 +156,18 @@ class PrometheusMetrics(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """For the registry."""
-        for name, declared in COUNTERS.items():
+        counters, gauges, histograms = self._declared
+        for name, declared in counters.items():
             counter = CounterMetricFamily(_full(name), declared.help, labels=declared.labels)
             for key, value in self._counters[name].items():
                 counter.add_metric(key, value)
             yield counter
-        for name, declared in GAUGES.items():
+        for name, declared in gauges.items():
             gauge = GaugeMetricFamily(_full(name), declared.help, labels=declared.labels)
             for key, value in self._gauges[name].items():
                 gauge.add_metric(key, value)
             yield gauge
-        for name, declared in HISTOGRAMS.items():
+        for name, declared in histograms.items():
             family = HistogramMetricFamily(_full(name), declared.help, labels=declared.labels)
             bounds = [*(f"{bound:g}" for bound in declared.buckets), "+Inf"]
             for key, histogram in self._histograms[name].items():

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable
 
 import structlog
 
 from bayplan.app.evicting import Evictions
 from bayplan.app.executing import Executor
 from bayplan.app.extending import make_extenders
-from bayplan.app.following import Following, kinds_for
+from bayplan.app.following import Following, kinds_for, publish
 from bayplan.app.measuring import Measuring
 from bayplan.app.metrics import PrometheusMetrics
+from bayplan.app.supervising import Supervisor
 from bayplan.clock import SystemClock
 from bayplan.engine.events import Event, Tick
 from bayplan.engine.intents import Bind, Intent, PatchStatus
 from bayplan.engine.scheduler import MakeProfiles, Scheduler
-from bayplan.errors import LeadershipLostError
 from bayplan.framework.config_model import SchedulerConfig
 from bayplan.framework.decision import Decision
 from bayplan.kube.client import Client
@@ -60,7 +59,8 @@ class LiveScheduler:
     ) -> None:
         clock = SystemClock()
         self._clock = clock
-        self._election = election
+        self._supervisor = Supervisor(election)
+        self._may_write = self._supervisor.may_write
         self._is_delayed = election is not None and config.delay_cache_until_active
         self._when_synced = when_synced
         self.metrics = PrometheusMetrics()
@@ -87,27 +87,19 @@ class LiveScheduler:
         following = Following(client, self._tell, self.metrics, silence_s, originals)
         self.informers = [following.informer(kind) for kind in kinds_for(self.engine.profiles.values())]
         self.is_scheduling = False
-        self.is_stopping = False
         self._decision: Decision | None = None
         self._decided_at = 0.0
-        self._tasks: list[asyncio.Task[None]] = []
-        self._broken: asyncio.Future[None] | None = None
 
     # -- for the outside --
 
     async def run(self) -> None:
         """Until cancelled, or until the lease is lost, or a part that should run for ever breaks."""
-        self._broken = asyncio.get_running_loop().create_future()
-        work = asyncio.ensure_future(self._work())
-        lost = False
-        try:
-            await asyncio.wait({work, self._broken}, return_when=asyncio.FIRST_COMPLETED)
-            (work if work.done() else self._broken).result()
-        except LeadershipLostError:
-            lost = True
-            raise
-        finally:
-            await self._stop(work, lost)
+        log.info("configured", profiles=",".join(self.engine.profiles))
+        await self._supervisor.run(self._work(), self._stop)
+
+    @property
+    def is_stopping(self) -> bool:
+        return self._supervisor.is_stopping
 
     def is_synced(self) -> bool:
         return all(informer.synced.is_set() for informer in self.informers)
@@ -134,74 +126,42 @@ class LiveScheduler:
         gauge("goroutines", self._executor.binding_cycles, operation="binding")
         gauge("bayplan_events_dropped", self._recorder.dropped)
         gauge("bayplan_events_waiting", self._recorder.waiting)
-        if self._election is not None:
-            gauge("leader_election_master_status", float(self.is_leading()), name=self._election.name)
-        for informer in self.informers:
-            kind = informer.kind.name
-            gauge("bayplan_bad_objects", informer.bad_objects, kind=kind)
-            gauge("bayplan_unreadable_kinds", float(bool(informer.refused)), kind=kind)
-            gauge("bayplan_lists", informer.lists, kind=kind)
-            gauge("bayplan_watches", informer.watches, kind=kind)
+        publish(self.metrics, self.informers, self._supervisor.election)
         return self.metrics.render()
 
     # -- running --
 
     async def _work(self) -> None:
-        self._keep_running(self._recorder.run())
+        self._supervisor.keep_running(self._recorder.run())
         if not self._is_delayed:
             await self._sync()
-        if self._election is None:
-            await self._schedule()
-        else:
-            await self._lead(self._election)
-
-    async def _sync(self) -> None:
-        for informer in self.informers:
-            self._keep_running(informer.run())
-        await asyncio.gather(*(informer.synced.wait() for informer in self.informers))
-        log.info("synced", nodes=len(self.engine.cache.nodes), pods=self.engine.cache.pod_count)
-        self._when_synced()
-
-    async def _lead(self, election: LeaderElection) -> None:
-        await election.acquire()
-        self._keep_running(election.hold())
+        await self._supervisor.lead()
         if self._is_delayed:
             await self._sync()
         await self._schedule()
 
-    def _keep_running(self, work: Coroutine[Any, Any, None]) -> None:
-        """A task that must not end: if it does, all of us ends, and the cluster starts us anew."""
-        task = asyncio.ensure_future(work)
-        self._tasks.append(task)
-        task.add_done_callback(self._task_ended)
+    async def _sync(self) -> None:
+        for informer in self.informers:
+            self._supervisor.keep_running(informer.run())
+        await asyncio.gather(*(informer.synced.wait() for informer in self.informers))
+        log.info("synced", nodes=len(self.engine.cache.nodes), pods=self.engine.cache.pod_count)
+        self._when_synced()
 
-    def _task_ended(self, task: asyncio.Task[None]) -> None:
-        if task.cancelled() or self._broken is None or self._broken.done():
-            return
-        self._broken.set_exception(task.exception() or RuntimeError(f"{task.get_coro()} ended"))
-
-    async def _stop(self, work: asyncio.Future[None], lost: bool) -> None:
+    async def _stop(self, lost: bool) -> None:
         """Binds under way may end, then events; the lease goes last, when nothing of ours writes any more."""
-        self.is_stopping, self.is_scheduling = True, False
-        work.cancel()
-        await asyncio.gather(work, return_exceptions=True)
+        self.is_scheduling = False
         await self._writer.close(0.0 if lost else SHUTDOWN_S)
         await self._executor.cancel()
         await self._recorder.drain(0.0 if lost else LAST_EVENTS_S)
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        assert self._broken is not None
-        self._broken.cancel()
         await asyncio.gather(*(extender.close() for extender in self._extenders))
-        if self._election is not None:
-            await self._election.release()
 
     # -- scheduling --
 
     async def _schedule(self) -> None:
         """Schedule in slices; sleep when there is nothing to do until something happens or a backoff ends."""
         self.is_scheduling = True
+        self._executor.beside(self.engine.background())
+        await asyncio.sleep(0)
         woken = self._executor.woken
         while True:
             self.engine.handle(Tick())
@@ -250,9 +210,6 @@ class LiveScheduler:
             return 0.5
         at = self.engine.queue.next_wakeup()
         return None if at is None else max(0.001, at - self._clock.now())
-
-    def _may_write(self) -> bool:
-        return self._election is None or self._election.is_leader()
 
     def _tell(self, event: Event) -> None:
         self._executor.carry_out(self.engine.handle(event))

@@ -8,7 +8,8 @@ Health is open to everyone, as probes carry no credentials; metrics are for call
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 
 from aiohttp import web
@@ -19,6 +20,23 @@ from bayplan.kube.client import Client
 
 Check = Callable[[], str]
 """A health check: "" is fine, anything else says what is not."""
+
+Authorize = Callable[[web.Request], Awaitable[int]]
+AuthorizeObject = Callable[[web.Request, Mapping[str, str]], Awaitable[int]]
+"""May the caller read this object?  The mapping is the resourceAttributes of a SubjectAccessReview."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Something to read about one object, for callers who may read that object."""
+
+    path: str
+    """With ``{namespace}`` and ``{name}``."""
+    resource: Mapping[str, str]
+    """The group and the resource that callers must be allowed to get."""
+    render: Callable[[str, str], bytes | None]
+    """Namespace and name to a JSON document; None if there is no such object."""
+
 
 REMEMBER_S = 10.0
 # Answers to callers nobody knows are remembered too, but not without end.
@@ -33,8 +51,8 @@ class Authorizer:
         self._client = client
         self._answers: dict[tuple[bytes, str, str], tuple[int, float]] = {}
 
-    async def __call__(self, request: web.Request) -> int:
-        """200, 401, 403, or 503 if the API server cannot be asked."""
+    async def __call__(self, request: web.Request, resource: Mapping[str, str] | None = None) -> int:
+        """200, 401, 403, or 503 if the API server cannot be asked; without a resource it is about the path."""
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         token = token.strip()
         if scheme.lower() != "bearer" or not token:
@@ -45,7 +63,7 @@ class Authorizer:
         if until > now:
             return status
         try:
-            status = await self._ask(token, request)
+            status = await self._ask(token, request, resource)
         except (ApiError, TransportError):
             return 503
         if len(self._answers) >= MAX_REMEMBERED:
@@ -53,7 +71,7 @@ class Authorizer:
         self._answers[key] = status, now + REMEMBER_S
         return status
 
-    async def _ask(self, token: str, request: web.Request) -> int:
+    async def _ask(self, token: str, request: web.Request, resource: Mapping[str, str] | None) -> int:
         review = await self._client.create(
             "/apis/authentication.k8s.io/v1/tokenreviews",
             {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": token}},
@@ -67,8 +85,11 @@ class Authorizer:
             "groups": user.get("groups", []),
             "uid": user.get("uid", ""),
             "extra": user.get("extra", {}),
-            "nonResourceAttributes": {"path": request.path, "verb": request.method.lower()},
         }
+        if resource is not None:
+            spec["resourceAttributes"] = resource
+        else:
+            spec["nonResourceAttributes"] = {"path": request.path, "verb": request.method.lower()}
         access = await self._client.create(
             "/apis/authorization.k8s.io/v1/subjectaccessreviews",
             {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec},
@@ -86,11 +107,16 @@ class Server:
         healthy: Mapping[str, Check],
         ready: Mapping[str, Check],
         metrics: Callable[[], bytes],
-        authorize: Callable[[web.Request], Awaitable[int]] | None,
+        authorize: Authorize | None,
+        pages: Sequence[Page] = (),
+        ask: AuthorizeObject | None = None,
     ) -> None:
         self._checks = {"/livez": live, "/healthz": healthy, "/readyz": ready}
         self._metrics = metrics
         self._authorize = authorize
+        self._pages = pages if ask is not None else ()
+        self._ask = ask
+        """Who may read pages; they are never open to all."""
         self._runner: web.AppRunner | None = None
         self.port = 0
 
@@ -99,6 +125,7 @@ class Server:
         app = web.Application()
         app.add_routes([web.get(path, self._show_health) for path in self._checks])
         app.add_routes([web.get("/metrics", self._show_metrics)])
+        app.add_routes([web.get(page.path, self._showing(page)) for page in self._pages])
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
         site = web.TCPSite(self._runner, host, port, ssl_context=server_context(cert_dir))
@@ -115,9 +142,7 @@ class Server:
     async def _show_health(self, request: web.Request) -> web.Response:
         checks = self._checks[request.path]
         problems = {name: problem for name, check in checks.items() if (problem := check())}
-        lines = [
-            f"[-]{name} failed: {problems[name]}" if name in problems else f"[+]{name} ok" for name in checks
-        ]
+        lines = [f"[-]{name} failed: {problems[name]}" if name in problems else f"[+]{name} ok" for name in checks]
         if problems:
             return web.Response(status=500, text="\n".join([*lines, f"{request.path[1:]} check failed", ""]))
         if "verbose" in request.query:
@@ -129,6 +154,19 @@ class Server:
             status = await self._authorize(request)
             if status != 200:
                 return web.Response(status=status, text=_TEXTS[status])
-        return web.Response(
-            body=self._metrics(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
-        )
+        return web.Response(body=self._metrics(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
+
+    def _showing(self, page: Page) -> Callable[[web.Request], Awaitable[web.Response]]:
+        async def show(request: web.Request) -> web.Response:
+            namespace, name = request.match_info["namespace"], request.match_info["name"]
+            resource = {"verb": "get", "namespace": namespace, "name": name, **page.resource}
+            assert self._ask is not None
+            status = await self._ask(request, resource)
+            if status != 200:
+                return web.Response(status=status, text=_TEXTS[status])
+            body = page.render(namespace, name)
+            if body is None:
+                return web.Response(status=404, text=f"nothing is known of {namespace}/{name} here\n")
+            return web.Response(body=body, content_type="application/json")
+
+        return show

@@ -4,7 +4,11 @@ Options that several commands have, and how their texts are read.
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+import signal
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -65,6 +69,53 @@ Context = Annotated[
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log more, and show where an error comes from.")]
 
 
+class LogFormat(StrEnum):
+    """How log lines look."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class Truth(StrEnum):
+    """A flag with a value, as kube-scheduler has it."""
+
+    TRUE = "true"
+    FALSE = "false"
+
+
+# -- what every service takes --
+
+LeaderElect = Annotated[
+    Truth | None,
+    typer.Option(
+        "--leader-elect", help="Whether one of several replicas leads; goes before the file.", show_default=False
+    ),
+]
+SecurePort = Annotated[
+    int,
+    typer.Option("--secure-port", metavar="PORT", min=0, max=65535, help="HTTPS for health and metrics; 0: none."),
+]
+CertDir = Annotated[
+    str | None,
+    typer.Option("--cert-dir", metavar="FOLDER", help="Where tls.crt and tls.key are.  Default: self-signed."),
+]
+OpenMetrics = Annotated[
+    bool,
+    typer.Option("--open-metrics", help="Show /metrics to everybody, not only to those the API server allows."),
+]
+LogFormats = Annotated[LogFormat, typer.Option("--log-format", help="How log lines look.")]
+
+
+def leave_on_sigterm() -> None:
+    """Importing takes a while, and a process that is the first of its container ignores signals nobody handles."""
+    signal.signal(signal.SIGTERM, _leave)
+
+
+def _leave(*_: object) -> NoReturn:
+    # Not SystemExit: raised in the middle of an import it may be caught there.  There is nothing to clean up yet.
+    os._exit(0)
+
+
 def read_now(text: str | None) -> float | None:
     """``--now`` as epoch seconds."""
     from bayplan.objects.meta import parse_time
@@ -88,3 +139,15 @@ def read_duration(text: str | None, option: str) -> float | None:
     if seconds < 0:
         raise InputError(f"{text} is less than nothing", field=option, fix="write a duration such as 10m")
     return seconds
+
+
+def read_spans(texts: Iterable[str], option: str) -> list[tuple[float, float]]:
+    """Spans of time such as 10m-70m, each in seconds from and to."""
+    spans = []
+    for text in texts:
+        start, dash, end = text.partition("-")
+        first, last = (read_duration(part.strip(), option) if dash else None for part in (start, end))
+        if first is None or last is None or last <= first:
+            raise InputError(f'"{text}" is not a span of time', field=option, fix="write one such as 10m-70m")
+        spans.append((first, last))
+    return spans

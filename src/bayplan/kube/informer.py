@@ -65,6 +65,7 @@ class Informer(Generic[T]):
         silence_s: float = SILENCE_S,
         essential: bool = False,
         keep: Callable[[T, msgspec.Raw], None] | None = None,
+        refusal: Callable[[str], None] = lambda why: None,
     ) -> None:
         self._client = client
         self.kind = kind
@@ -76,6 +77,8 @@ class Informer(Generic[T]):
         self._essential = essential
         self._keep = keep
         """Who wants the JSON too, before the callbacks are told."""
+        self._refusal = refusal
+        """Who wants to know that the kind cannot be read, and why; "" when it can again."""
         self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(kind.struct)
         self._lists = msgspec.json.Decoder(List)
         self._lines = msgspec.json.Decoder(Line)
@@ -152,6 +155,7 @@ class Informer(Generic[T]):
         if self.refused:
             log.info("kind readable again", kind=self.kind.name)
             self.refused = ""
+            self._refusal("")
         self.synced.set()
 
     async def _replace(self, listed: dict[str, T]) -> None:
@@ -259,6 +263,7 @@ class Informer(Generic[T]):
         if refused != self.refused:
             self.refused = refused
             log.error("kind not readable", kind=kind.name, reason=refused)
+            self._refusal(refused)
         if not self._essential:
             # What cannot be read must not hold the scheduler up; the feature that needs it goes without.
             self.synced.set()

@@ -136,11 +136,18 @@ class ApiWriter:
         await self._patiently(once)
 
     async def patch(
-        self, kind: str, namespace: str, name: str, patch: dict[str, Any], resource_version: str = ""
+        self,
+        kind: str,
+        namespace: str,
+        name: str,
+        patch: dict[str, Any],
+        resource_version: str = "",
+        subresource: str = "",
     ) -> str:
         """A merge patch, with the resource version as precondition; gives the version that holds it then."""
         (known,) = (each for each in all_kinds() if each.name == kind)
         path = path_of(known, namespace, name)
+        place = path_of(known, namespace, name, subresource)
         body = patch
         if resource_version:
             body = patch | {"metadata": {**patch.get("metadata", {}), "resourceVersion": resource_version}}
@@ -149,7 +156,7 @@ class ApiWriter:
         async def once() -> None:
             nonlocal version
             try:
-                sent = await self._send("PATCH", path, body, content_type=MERGE_PATCH)
+                sent = await self._send("PATCH", place, body, content_type=MERGE_PATCH)
                 answer = msgspec.json.decode(sent.body)
             except (ConflictError, TransportError) as error:
                 # An earlier try may have got through, though its answer did not.
@@ -179,7 +186,7 @@ class ApiWriter:
     ) -> Response:
         """Nothing is sent any more once the lead is lost, however long a connection took."""
         return await self._client.send(
-            method, path, body=body, content_type=content_type, timeout_s=timeout_s, guard=self._check
+            method, path, body=body, content_type=content_type, timeout_s=timeout_s, guard=self._check_lead
         )
 
     async def _is_bound_to(self, pod: Pod, node_name: str) -> bool:
@@ -219,6 +226,9 @@ class ApiWriter:
     def _check(self) -> None:
         if self._closed:
             raise LeadershipLostError("stopping: nothing was written")
+        self._check_lead()
+
+    def _check_lead(self) -> None:
         if not self._may_write():
             raise LeadershipLostError("not the leader any more: nothing was written")
 
