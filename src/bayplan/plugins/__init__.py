@@ -5,6 +5,7 @@ from __future__ import annotations
 from bayplan.framework import Plugin
 from bayplan.plugins.default_binder import DefaultBinder
 from bayplan.plugins.default_preemption import DefaultPreemption
+from bayplan.plugins.dynamic import Dynamic
 from bayplan.plugins.dynamic_resources import DynamicResources
 from bayplan.plugins.image_locality import ImageLocality
 from bayplan.plugins.inter_pod_affinity import InterPodAffinity
@@ -23,6 +24,8 @@ from bayplan.plugins.node_volume_limits import NodeVolumeLimits
 from bayplan.plugins.pod_topology_spread import PodTopologySpread
 from bayplan.plugins.priority_sort import PrioritySort
 from bayplan.plugins.scheduling_gates import SchedulingGates
+from bayplan.plugins.spare_capacity import SpareCapacity
+from bayplan.plugins.sticky_vm import StickyVM
 from bayplan.plugins.taint_toleration import TaintToleration
 from bayplan.plugins.volume_binding import VolumeBinding
 from bayplan.plugins.volume_restrictions import VolumeRestrictions
@@ -53,4 +56,7 @@ IN_TREE: tuple[type[Plugin], ...] = (
     LeafNodeVolumeBinding,
     LeafNodeDistribution,
     LeafNodeWorkloadPolicy,
+    StickyVM,
+    Dynamic,
+    SpareCapacity,
 )

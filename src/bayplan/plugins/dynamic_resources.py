@@ -74,8 +74,8 @@ class DynamicResources(
 
     name = "DynamicResources"
     Args = DynamicResourcesArgs
-    filter_depends = Depends.ROW
-    score_depends = Depends.ROW
+    filter_depends = Depends.OBJECT
+    score_depends = Depends.OBJECT
     allows_parallel = True
 
     def requeue_on(self) -> tuple[On, ...]:

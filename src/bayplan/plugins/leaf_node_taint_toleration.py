@@ -43,7 +43,7 @@ class LeafNodeTaintToleration(FilterPlugin):
 
     name = "LeafNodeTaintToleration"
     reasons = (UNTOLERATED,)
-    filter_depends = Depends.ROW
+    filter_depends = Depends.OBJECT
 
     def requeue_on(self) -> tuple[On, ...]:
         return (

@@ -85,6 +85,8 @@ class LeafNodeVolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBin
     def signature(self, pod: Pod) -> Hashable:
         return UNSIGNED if self._in_tree.signature(pod) is UNSIGNED else ()
 
+    sits_out_by_template = True
+
     def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
         return self._in_tree.sits_out(pod, nodes)
 

@@ -130,8 +130,8 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     name = "NodeAffinity"
     Args = NodeAffinityArgs
     reasons = (NO_MATCH, NOT_ENFORCED)
-    filter_depends = Depends.ROW
-    score_depends = Depends.ROW
+    filter_depends = Depends.OBJECT
+    score_depends = Depends.OBJECT
 
     def __init__(self, args: Any = None, handle: Handle | None = None) -> None:
         super().__init__(args, handle)

@@ -43,7 +43,7 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
 
     name = "NodeDeclaredFeatures"
     reasons = (LACKS_FEATURE,)
-    filter_depends = Depends.ROW
+    filter_depends = Depends.OBJECT
 
     def requeue_on(self) -> Sequence[On]:
         return (

@@ -35,7 +35,7 @@ class NodeName(FilterPlugin):
 
     name = "NodeName"
     reasons = (OTHER_NAME,)
-    filter_depends = Depends.ROW
+    filter_depends = Depends.OBJECT
 
     def requeue_on(self) -> tuple[On, ...]:
         return (On("Node", Change.ADDED),)

@@ -41,7 +41,7 @@ class NodeUnschedulable(FilterPlugin):
 
     name = "NodeUnschedulable"
     reasons = (CORDONED,)
-    filter_depends = Depends.ROW
+    filter_depends = Depends.OBJECT
 
     def requeue_on(self) -> tuple[On, ...]:
         return (

@@ -65,6 +65,8 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     def signature(self, pod: Pod) -> Hashable:
         return UNSIGNED if pod.attachable_count else ()
 
+    sits_out_by_template = True
+
     def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
         return not pod.attachable_count
 

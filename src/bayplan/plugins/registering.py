@@ -8,6 +8,7 @@ that ``--plugin`` names) and hand ``make_profiles`` to the engine, which gives e
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from bayplan.errors import ConfigError
 from bayplan.framework.config import MoreMistakes
@@ -16,9 +17,11 @@ from bayplan.framework.handle import Handle
 from bayplan.framework.mistakes import Mistake
 from bayplan.framework.profile import Profile, build_profiles, find_problems
 from bayplan.framework.registry import Registry
+from bayplan.objects import spare
 from bayplan.plugins import IN_TREE
 from bayplan.plugins.defaults import DEFAULT_PLUGINS
 from bayplan.plugins.node_resources_fit import NodeResourcesFit
+from bayplan.plugins.spare_capacity import SpareCapacity
 
 MakeProfiles = Callable[[Callable[[str], Handle]], Mapping[str, Profile]]
 """Given a handle for each scheduler name, the profiles by that name."""
@@ -53,7 +56,7 @@ def make_profiles(
 ) -> MakeProfiles:
     """What the engine calls to get its profiles; ``warn`` hears of settings that have no effect."""
     names = tuple(extra)
-    settled = leaving_to_extenders(config)
+    settled = leaving_spare_capacity(leaving_to_extenders(config))
 
     def made(handle_for: Callable[[str], Handle]) -> Mapping[str, Profile]:
         profiles, warnings = build_profiles(settled, known, DEFAULT_PLUGINS, handle_for, names)
@@ -81,15 +84,39 @@ def leaving_to_extenders(config: SchedulerConfig) -> SchedulerConfig:
     return config.model_copy(update={"profiles": tuple(_ignoring(profile, names) for profile in config.profiles)})
 
 
+def leaving_spare_capacity(config: SchedulerConfig) -> SchedulerConfig:
+    """The configuration in which NodeResourcesFit leaves spare resources to SpareCapacity, where that is enabled."""
+    profiles = tuple(
+        _with_fit_args(profile, _ignoring_spare) if _enables(profile, SpareCapacity.name) else profile
+        for profile in config.profiles
+    )
+    return config if profiles == config.profiles else config.model_copy(update={"profiles": profiles})
+
+
+def _enables(profile: ProfileConfig, name: str) -> bool:
+    return any(ref.name == name for plugins in profile.plugins.sets().values() for ref in plugins.enabled)
+
+
+def _ignoring_spare(args: dict[str, Any]) -> dict[str, Any]:
+    groups = args.get("ignoredResourceGroups") or []
+    if not isinstance(groups, list) or spare.GROUP in groups:
+        return args
+    return {**args, "ignoredResourceGroups": [*groups, spare.GROUP]}
+
+
 def _ignoring(profile: ProfileConfig, names: list[str]) -> ProfileConfig:
+    return _with_fit_args(profile, lambda args: {**args, "ignoredResources": names})
+
+
+def _with_fit_args(profile: ProfileConfig, change: Callable[[dict[str, Any]], dict[str, Any]]) -> ProfileConfig:
+    """The profile with other args for NodeResourcesFit."""
     written = list(profile.plugin_config)
     for index, plugin in enumerate(written):
         if plugin.name == NodeResourcesFit.name:
             # Args that are no mapping are left as they are, for whoever reads them to complain.
             if plugin.args is None or isinstance(plugin.args, dict):
-                args = {**(plugin.args or {}), "ignoredResources": names}
-                written[index] = plugin.model_copy(update={"args": args})
+                written[index] = plugin.model_copy(update={"args": change(plugin.args or {})})
             break
     else:
-        written.append(PluginConfig(name=NodeResourcesFit.name, args={"ignoredResources": names}))
+        written.append(PluginConfig(name=NodeResourcesFit.name, args=change({})))
     return profile.model_copy(update={"plugin_config": tuple(written)})

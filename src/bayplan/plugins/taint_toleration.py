@@ -47,8 +47,8 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
 
     name = "TaintToleration"
     reasons = (UNTOLERATED,)
-    filter_depends = Depends.ROW
-    score_depends = Depends.ROW
+    filter_depends = Depends.OBJECT
+    score_depends = Depends.OBJECT
 
     def requeue_on(self) -> tuple[On, ...]:
         return (

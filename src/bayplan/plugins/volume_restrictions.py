@@ -81,6 +81,8 @@ class VolumeRestrictions(PreFilterExtensions, FilterPlugin):
     def signature(self, pod: Pod) -> Hashable:
         return UNSIGNED if pod.storage_keys else ()
 
+    sits_out_by_template = True
+
     def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
         return not pod.storage_keys
 

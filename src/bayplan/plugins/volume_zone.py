@@ -76,6 +76,8 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
     def signature(self, pod: Pod) -> Hashable:
         return UNSIGNED if _claims(pod) else ()
 
+    sits_out_by_template = True
+
     def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
         return not pod.spec.volumes or not _claims(pod)
 

@@ -52,6 +52,7 @@ NO_LABELS: Mapping[str, str] = {}
 
 # Only terms with a namespace selector are remembered, one entry per template that has them.
 MAX_REMEMBERED = 4096
+_KINDS = tuple(TermKind)
 
 
 class InterPodAffinityArgs(PluginArgs):
@@ -100,7 +101,7 @@ class InterPodAffinity(PreFilterExtensions, FilterPlugin, PreScorePlugin, ScoreP
         affinity = pod.spec.affinity
         if affinity is not None and (affinity.pod_affinity or affinity.pod_anti_affinity):
             return False
-        return not any(nodes.terms(kind, pod) for kind in TermKind)
+        return not nodes.has_terms or not any(nodes.terms(kind, pod) for kind in _KINDS)
 
     # -- filtering --
 

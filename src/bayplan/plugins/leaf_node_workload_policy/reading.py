@@ -22,7 +22,7 @@ from bayplan.objects.workload import DESIRED_REPLICAS, ReplicaSet, ReplicationCo
 WORKLOADS = ("ReplicaSet", "ReplicationController", "StatefulSet")
 
 # Bounds memory; a policy needs one entry of each, or one per revision with matchLabelKeys.
-MAX_KNOWN = 256
+MAX_KNOWN = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class PolicyReader:
         if known is None or known[0] is not policy:
             if len(self._rules) >= MAX_KNOWN:
                 self._rules.clear()
-            known = self._rules[key] = policy, _compiled(policy)
+            known = self._rules[key] = policy, compiled(policy)
         rules = known[1]
         if isinstance(rules, Rules) and not rules.selector.matches(pod.labels):
             return unresolvable(f'pod\'s labels do not match the labelSelector of WorkloadPolicy "{name}"')
@@ -115,7 +115,8 @@ class PolicyReader:
         return known[1]
 
 
-def _compiled(policy: WorkloadPolicy) -> Rules | Status:
+def compiled(policy: WorkloadPolicy) -> Rules | Status:
+    """A policy as rules, or what is wrong with it."""
     wrong = next(check_workload_policy(policy), None)
     if wrong is not None:
         return unresolvable(f'WorkloadPolicy "{policy.name}" is not valid: {wrong.field}: {wrong.problem}')

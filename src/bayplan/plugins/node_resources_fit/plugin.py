@@ -51,8 +51,8 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     name = "NodeResourcesFit"
     Args = NodeResourcesFitArgs
-    filter_depends = Depends.ROW
-    score_depends = Depends.ROW
+    filter_depends = Depends.AMOUNTS
+    score_depends = Depends.AMOUNTS
 
     def __init__(self, args: Any = None, handle: Handle | None = None) -> None:
         super().__init__(args, handle)

@@ -104,6 +104,8 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
     def filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Codes:
         return filtering.codes(state[filtering.STATE], nodes)
 
+    sits_out_by_template = True
+
     def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
         return not pod.spec.topology_spread_constraints and not self._defaults.of(pod)
 

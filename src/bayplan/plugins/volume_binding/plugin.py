@@ -103,6 +103,8 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
     def signature(self, pod: Pod) -> Hashable:
         return UNSIGNED if _has_claims(pod) else ()
 
+    sits_out_by_template = True
+
     def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
         return not _has_claims(pod)
 

@@ -1,0 +1,1 @@
+"""Controllers: what watches a cluster and changes it, beside scheduling."""

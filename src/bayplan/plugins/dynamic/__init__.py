@@ -1,0 +1,5 @@
+"""The Dynamic plugin: nodes by their real load."""
+
+from bayplan.plugins.dynamic.plugin import Dynamic
+
+__all__ = ["Dynamic"]
