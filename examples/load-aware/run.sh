@@ -1,0 +1,9 @@
+#!/bin/sh
+# The published experiment on load-aware scheduling, in simulation: a replica every five minutes for an hour and more.
+NOW=2026-01-31T10:00:00Z
+
+echo "== by requests alone"
+bayplan simulate -f nodes.yaml -f memory-type.yaml --for 80m --now "$NOW" | tail -n +18
+
+echo "== by real load, and two spare pods where guaranteed ones fit no more"
+bayplan simulate -f nodes.yaml -f memory-type.yaml -f spare.yaml --config scheduler-config.yaml --for 80m --now "$NOW" --explain
