@@ -1,0 +1,122 @@
+"""``bayplan rebalancer``: keeps the pods of workload policies where they belong, or shows what it would do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bayplan.cli import options
+from bayplan.cli.output import Shape, show, warn
+from bayplan.errors import InputError
+
+LEASE = "bayplan-rebalancer"
+PORT = 10263
+
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan for the cluster as it is, and end.")]
+MaxMoving = Annotated[
+    int, typer.Option("--max-moving", metavar="N", min=0, help="How many pods may be on the move at once.")
+]
+PerNamespace = Annotated[
+    int, typer.Option("--max-moving-per-namespace", metavar="N", min=0, help="The same for each namespace.")
+]
+PerDomain = Annotated[
+    int, typer.Option("--max-moving-per-domain", metavar="N", min=0, help="The same for each domain they leave.")
+]
+DeletionCosts = Annotated[
+    options.Truth,
+    typer.Option("--deletion-costs", help="Whether pods get deletion costs, so that scaling in keeps the policy."),
+]
+
+
+def rebalancer(
+    config: options.Config = None,
+    dry_run: DryRun = False,
+    filename: options.FilesIfAny = None,
+    recursive: options.Recursive = False,
+    output: Annotated[Shape, typer.Option("--output", "-o", help="How to show the plan.")] = Shape.TABLE,
+    now: options.Now = None,
+    kubeconfig: options.Kubeconfig = None,
+    context: options.Context = None,
+    max_moving: MaxMoving = 10,
+    per_namespace: PerNamespace = 5,
+    per_domain: PerDomain = 5,
+    deletion_costs: DeletionCosts = options.Truth.TRUE,
+    leader_elect: options.LeaderElect = None,
+    secure_port: options.SecurePort = PORT,
+    cert_dir: options.CertDir = None,
+    plugin: options.PluginSpecs = None,
+    open_metrics: options.OpenMetrics = False,
+    log_format: options.LogFormats = options.LogFormat.TEXT,
+    verbose: options.Verbose = False,
+) -> int:
+    """
+    Keep the pods of workload policies where they belong, and the policies' status up to date.
+
+    Give it the configuration of the scheduler that places the pods: it plans with the same engine.  Without --config:
+    the pods with schedulerName bayplan.  Pods are moved only where a policy says rebalance: {mode: Auto}.
+
+    --dry-run shows the plan for every policy, from files or from a live cluster that is only read.
+    Exit code of a dry run: 0 nothing to move, 1 moves are planned, 2 bad input.
+    """
+    if dry_run:
+        return _dry_run(filename, recursive, config, kubeconfig, context, plugin or (), now, output)
+    if filename:
+        raise InputError("pods of files cannot be moved", field="--filename", fix="add --dry-run")
+    options.leave_on_sigterm()
+    from bayplan.app import logging
+    from bayplan.app.config_file import read_config
+    from bayplan.app.controller_service import ServiceOptions
+    from bayplan.app.rebalancer import RebalancerOptions, run_rebalancer
+    from bayplan.controllers.rebalancer.controller import Settings
+    from bayplan.controllers.rebalancer.terms import Budgets
+    from bayplan.framework.config_model import LeaderElection
+
+    logging.set_up(verbose=verbose, as_json=log_format == options.LogFormat.JSON)
+    budgets = Budgets(moving=max_moving, per_namespace=per_namespace, per_domain=per_domain)
+    election = LeaderElection(resource_name=LEASE, leader_elect=leader_elect is not options.Truth.FALSE)
+    service = ServiceOptions(
+        election=election,
+        kubeconfig=kubeconfig,
+        context=context,
+        secure_port=secure_port,
+        cert_dir=cert_dir,
+        open_metrics=open_metrics,
+    )
+    return run_rebalancer(
+        RebalancerOptions(
+            service=service,
+            config=read_config(None if config is None else Path(config), plugin or ()),
+            has_config=config is not None,
+            plugins=tuple(plugin or ()),
+            settings=Settings(budgets=budgets, writes_costs=deletion_costs is options.Truth.TRUE),
+        )
+    )
+
+
+def _dry_run(
+    filename: list[str] | None,
+    recursive: bool,
+    config: str | None,
+    kubeconfig: str | None,
+    context: str | None,
+    plugins: Sequence[str],
+    now: str | None,
+    output: Shape,
+) -> int:
+    from bayplan.cli.explain import live_cluster
+    from bayplan.simulator import loading, planning
+    from bayplan.simulator.assembling import assemble
+
+    if not filename:
+        given, _ = live_cluster(kubeconfig, context, config, plugins)
+    elif kubeconfig or context:
+        raise InputError("files and a live cluster at once", fix="leave out -f, or --kubeconfig and --context")
+    else:
+        given = loading.read(filename, recursive=recursive, config=config, plugins=plugins)
+    world = assemble(given, now=options.read_now(now), plugins=plugins, warn=warn)
+    document = planning.plan_world(world)
+    show(document, output, lambda: planning.as_text(document))
+    return 1 if document["summary"]["moves"] else 0

@@ -1,0 +1,1 @@
+"""Keeps WorkloadPolicies: their status, deletion costs, and moves of pods when the numbers are not met."""

@@ -1,0 +1,132 @@
+"""
+The status of a policy: pods per domain, and the conditions Valid, Satisfied and Rebalancing.
+
+``controller`` writes it, and only when it says something new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from bayplan.controllers.rebalancer.surveying import Domain, Survey
+from bayplan.objects.kosmos import DomainStatus, PolicyCondition, WorkloadPolicy, WorkloadPolicyStatus
+from bayplan.objects.kosmos_validating import unusual_spellings
+
+VALID, SATISFIED, REBALANCING = "Valid", "Satisfied", "Rebalancing"
+
+Finding = tuple[bool, str, str]
+"""A condition's status, reason and message."""
+
+
+def status_of(survey: Survey, rebalancing: Finding | None, now: float) -> WorkloadPolicyStatus:
+    """What there is to say; conditions that stay as they are keep their time."""
+    policy = survey.policy
+    found = {VALID: validity(survey), SATISFIED: satisfaction(survey), REBALANCING: rebalancing}
+    return WorkloadPolicyStatus(
+        observed_generation=policy.metadata.generation,
+        desired=sum(domain.desired for domain in survey.domains),
+        current=survey.bound,
+        ready=survey.ready,
+        pending=survey.pending,
+        domains=tuple(
+            DomainStatus(
+                name=each.name, desired=each.desired, current=each.current, ready=each.ready, pending=each.pending
+            )
+            for each in survey.domains
+        ),
+        conditions=tuple(_conditions(policy, found, now)),
+    )
+
+
+def as_patch(status: WorkloadPolicyStatus) -> dict[str, Any]:
+    """Everything, also what is 0: a merge patch keeps what it does not name."""
+    written: dict[str, Any] = {
+        "observedGeneration": status.observed_generation,
+        "desired": status.desired,
+        "current": status.current,
+        "ready": status.ready,
+        "pending": status.pending,
+        "domains": [
+            {"name": each.name, "desired": each.desired, "current": each.current, "ready": each.ready,
+             "pending": each.pending}
+            for each in status.domains or ()
+        ],
+        "conditions": [msgspec.to_builtins(each) for each in status.conditions or ()],
+    }  # fmt: skip
+    return written
+
+
+def validity(survey: Survey) -> Finding:
+    if survey.mistakes:
+        return False, "Invalid", "; ".join(survey.mistakes)
+    notes = tuple(unusual_spellings(survey.policy))
+    return (True, "UnusualSpelling", "; ".join(notes)) if notes else (True, "Valid", "")
+
+
+def satisfaction(survey: Survey) -> Finding:
+    """Has every domain what it shall have?  Under Required also no more than that."""
+    if survey.rules is None:
+        return False, "Invalid", "the policy cannot be used"
+    lacking = [domain for domain in survey.domains if domain.current < domain.desired]
+    over = [domain for domain in survey.domains if domain.current > domain.desired]
+    if len([group for group in survey.groups if group.bound or group.pending]) > 1:
+        return False, "RollingOut", "pods of more than one revision are there"
+    if lacking:
+        told = ", ".join(map(_lack, lacking))
+        if survey.pending:
+            return False, "PodsPending", f"{told}; {survey.pending} pods wait for a node"
+        return False, "PodsMisplaced" if _has_misplaced(survey) else "TooFewPods", told
+    if survey.pending:
+        return False, "PodsPending", f"every domain has its number; {survey.pending} more pods wait for a node"
+    if survey.rules.is_required and over and not any(each.remainder for each in survey.rules.domains):
+        return False, "TooManyPods", ", ".join(f"{each.name} has {each.current}/{each.desired}" for each in over)
+    return True, "NumbersMet", ""
+
+
+def _lack(domain: Domain) -> str:
+    """A domain without nodes may be a slip of the pen."""
+    has = f"{domain.name} has {domain.current}/{domain.desired}"
+    return has if domain.nodes else f"{has} and no node"
+
+
+def _has_misplaced(survey: Survey) -> bool:
+    """Are there pods that some other domain could use?"""
+    return any(count > group.desired.get(name, 0) for group in survey.groups for name, count in group.current.items())
+
+
+def _conditions(policy: WorkloadPolicy, found: dict[str, Finding | None], now: float) -> Iterable[PolicyCondition]:
+    before = {each.type: each for each in policy.status.conditions or ()}
+    for kind, finding in found.items():
+        if finding is None:
+            continue
+        is_true, reason, message = finding
+        known = before.get(kind)
+        status = "True" if is_true else "False"
+        same = known is not None and known.status == status
+        yield PolicyCondition(
+            type=kind,
+            status=status,
+            reason=reason,
+            message=message,
+            observed_generation=policy.metadata.generation,
+            last_transition_time=known.last_transition_time if same and known is not None else _time(now),
+        )
+
+
+def says_the_same(one: WorkloadPolicyStatus, other: WorkloadPolicyStatus) -> bool:
+    """But for when conditions changed."""
+    return _timeless(one) == _timeless(other)
+
+
+def _timeless(status: WorkloadPolicyStatus) -> WorkloadPolicyStatus:
+    conditions = tuple(replace(each, last_transition_time=None) for each in status.conditions or ())
+    return replace(status, conditions=conditions, domains=status.domains or ())
+
+
+def _time(now: float) -> str:
+    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
