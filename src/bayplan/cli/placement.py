@@ -1,0 +1,43 @@
+"""``bayplan placement``: decides the Placements of a hub."""
+
+from __future__ import annotations
+
+from bayplan.cli import options
+
+LEASE = "bayplan-placement"
+PORT = 10265
+
+
+def placement(
+    kubeconfig: options.Kubeconfig = None,
+    context: options.Context = None,
+    leader_elect: options.LeaderElect = None,
+    secure_port: options.SecurePort = PORT,
+    cert_dir: options.CertDir = None,
+    open_metrics: options.OpenMetrics = False,
+    log_format: options.LogFormats = options.LogFormat.TEXT,
+    verbose: options.Verbose = False,
+) -> int:
+    """
+    Decide the Placements of a hub: PlacementDecisions and conditions are kept up to date as clusters change.
+
+    Open Cluster Management's own placement controller must not run beside it.
+    """
+    options.leave_on_sigterm()
+    from bayplan.app import logging
+    from bayplan.app.controller_service import ServiceOptions
+    from bayplan.app.placement import run_placement
+    from bayplan.framework.config_model import LeaderElection
+
+    logging.set_up(verbose=verbose, as_json=log_format == options.LogFormat.JSON)
+    election = LeaderElection(resource_name=LEASE, leader_elect=leader_elect is not options.Truth.FALSE)
+    return run_placement(
+        ServiceOptions(
+            election=election,
+            kubeconfig=kubeconfig,
+            context=context,
+            secure_port=secure_port,
+            cert_dir=cert_dir,
+            open_metrics=open_metrics,
+        )
+    )

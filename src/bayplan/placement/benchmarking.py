@@ -1,0 +1,136 @@
+"""How long placement takes to think, in memory; what the API server adds is not in here.
+
+``bayplan bench placement`` and ``benchmarks/bench_placement.py`` call these. A fleet has 20 regions of 5 zones, and
+placements spread over both with hard constraints, with the default prioritizers and allocatable CPU.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import Any
+
+from bayplan.objects import placement as api
+from bayplan.objects.meta import ApiObject, ObjectMeta
+from bayplan.objects.toleration import Taint
+from bayplan.placement.events import Applied
+from bayplan.placement.state import PlacementState
+
+SET, NAMESPACE = "bench", "bench"
+REGIONS, ZONES = 20, 5
+Result = dict[str, Any]
+
+_TAINT = Taint(key="bench", effect=api.NO_SELECT)
+
+
+def cluster(number: int, *, is_tainted: bool = False) -> api.ManagedCluster:
+    region, zone = number % REGIONS, number // REGIONS % ZONES
+    amounts: dict[str, str | int | float] = {"cpu": str(100 + number % 97), "memory": "512Gi"}
+    labels = {api.SET_LABEL: SET, "region": f"r{region}", "zone": f"r{region}-z{zone}"}
+    return api.ManagedCluster(
+        metadata=ObjectMeta(name=f"cluster-{number:05d}", labels=labels),
+        spec=api.ManagedClusterSpec(taints=(_TAINT,) if is_tainted else None),
+        status=api.ManagedClusterStatus(allocatable=amounts, capacity=amounts),
+    )
+
+
+def placement(number: int, wanted: int) -> api.Placement:
+    constraints = tuple(
+        api.SpreadConstraint(topology_key=key, when_unsatisfiable=api.DO_NOT_SCHEDULE) for key in ("region", "zone")
+    )
+    cpu = api.ScoreCoordinate(built_in="ResourceAllocatableCPU")
+    return api.Placement(
+        metadata=ObjectMeta(name=f"p{number:05d}", namespace=NAMESPACE),
+        spec=api.PlacementSpec(
+            number_of_clusters=wanted,
+            prioritizer_policy=api.PrioritizerPolicy(configurations=(api.PrioritizerConfig(score_coordinate=cpu),)),
+            spread_policy=api.SpreadPolicy(spread_constraints=constraints),
+        ),
+    )
+
+
+def fleet(clusters: int) -> PlacementState:
+    """A state with this many clusters, in one set that one namespace may use."""
+    binding = api.ManagedClusterSetBindingSpec(cluster_set=SET)
+    things: list[ApiObject] = [
+        api.ManagedClusterSet(metadata=ObjectMeta(name=SET)),
+        api.ManagedClusterSetBinding(metadata=ObjectMeta(name=SET, namespace=NAMESPACE), spec=binding),
+        *(cluster(number) for number in range(clusters)),
+    ]
+    state = PlacementState()
+    state.load(things)
+    return state
+
+
+def cold(clusters: int, wanted: int, rounds: int = 10) -> Result:
+    """A placement arrives at a fleet that is known: the time until it is decided, the middle of some rounds."""
+    state = fleet(clusters)
+    state.handle(Applied(placement(0, wanted)))
+    times = []
+    for number in range(1, rounds + 1):
+        watch = _Watch()
+        state.handle(Applied(placement(number, wanted)))
+        times.append(watch.read())
+    return _result("cold", clusters, 1, wanted, sorted(times)[len(times) // 2])
+
+
+def change(clusters: int, wanted: int, placements: int = 20, rounds: int = 60) -> Result:
+    """One cluster after the other gets a taint, every second one a chosen one: the time for each placement there is."""
+    state = fleet(clusters)
+    state.load(placement(number, wanted) for number in range(placements))
+    pick = random.Random(0)
+    times = []
+    for number in range(rounds):
+        row = pick.randrange(clusters)
+        if number % 2:
+            row = int(pick.choice(state.clusters(f"{NAMESPACE}/p00000")).removeprefix("cluster-"))
+        event = Applied(cluster(row, is_tainted=True))
+        watch = _Watch()
+        state.handle(event)
+        times.append(watch.read())
+    share = rounds * placements
+    spent = sum(wall for wall, _ in times) / share, sum(cpu for _, cpu in times) / share
+    return _result("change", clusters, placements, wanted, spent)
+
+
+def storm(clusters: int, placements: int, wanted: int = 100) -> Result:
+    """Start with many placements, then one cluster that many of them have goes: the time until all are decided."""
+    state = fleet(clusters)
+    wants = [placement(number, wanted) for number in range(placements)]
+    watch = _Watch()
+    state.load(wants)
+    start, _ = watch.read()
+    busiest = max(
+        state.fleet.table.row_of, key=lambda name: state.fleet.table.decisions[state.fleet.table.row_of[name]]
+    )
+    event = Applied(cluster(int(busiest.removeprefix("cluster-")), is_tainted=True))
+    watch = _Watch()
+    state.handle(event)
+    result = _result("storm", clusters, placements, wanted, watch.read())
+    return result | {"startMilliseconds": round(start * 1000, 1), "lookedAt": len(state.looked_at)}
+
+
+def measure() -> list[Result]:
+    """The figures that are promised."""
+    return [cold(5000, 500), change(5000, 500), storm(1000, 1000)]
+
+
+class _Watch:
+    """Wall and processor time from here on; on a busy machine they differ."""
+
+    def __init__(self) -> None:
+        self._wall, self._cpu = time.perf_counter(), time.process_time()
+
+    def read(self) -> tuple[float, float]:
+        return time.perf_counter() - self._wall, time.process_time() - self._cpu
+
+
+def _result(name: str, clusters: int, placements: int, wanted: int, spent: tuple[float, float]) -> Result:
+    return {
+        "workload": f"placement-{name}",
+        "clusters": clusters,
+        "placements": placements,
+        "chosen": wanted,
+        "milliseconds": round(spent[0] * 1000, 3),
+        "cpuMilliseconds": round(spent[1] * 1000, 3),
+    }

@@ -1,0 +1,136 @@
+"""Everything about one decision as a document: filter steps, scores, spread counts, conditions.
+
+`bayplan place` prints it and the hub serves it. It works everything out again from the evaluation it is given and
+changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from bayplan.placement import conditions, dividing, domains, grouping, spreading
+from bayplan.placement.plugin import Moment
+from bayplan.placement.registry import FILTERS, scorer_of
+from bayplan.placement.scheduling import NO_ROWS, Evaluation
+from bayplan.placement.table import Numbers, grown
+
+API_VERSION, KIND = "bayplan.io/v1alpha1", "PlacementResult"
+
+Document = dict[str, Any]
+
+
+def explain(evaluation: Evaluation, now: float, others: Numbers = NO_ROWS) -> Document:
+    """The whole story of a placement as it stands."""
+    plan, table = evaluation.plan, evaluation.fleet.table
+    names = evaluation.names()
+    document: Document = {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "placement": {"namespace": plan.namespace, "name": plan.placement.name},
+    }
+    groups = grouping.groups_of(plan, table, names)
+    group_of = {name: group.name for group in groups for name in group.clusters}
+    incumbents = grown(evaluation.incumbents, table.capacity)
+    moment = Moment(now, incumbents, evaluation.eligible, others, counted=evaluation.chosen)
+    filters = [] if plan.is_misconfigured else _filters(evaluation, moment)
+    scores, totals = _scores(evaluation, moment)
+    document["decisions"] = [
+        {"clusterName": name, "reason": reason(evaluation, name), "score": totals.get(name, 0), "group": group_of[name]}
+        for name in names
+    ]
+    if plan.replicas is not None:
+        division = dividing.divide(plan.replicas, table, names)
+        for each in document["decisions"]:
+            each["replicas"] = division.replicas[each["clusterName"]]
+        document["unassignedReplicas"] = division.unassigned
+    document["unscheduled"] = evaluation.outcome.unscheduled
+    document["conditions"] = [
+        {name: value for name, value in msgspec.to_builtins(each).items() if value}
+        for each in conditions.conditions_of(evaluation)
+    ]
+    document["filters"] = filters
+    document["scores"] = scores
+    document["spread"] = spread_report(evaluation, others)
+    document["groups"] = [{"name": group.name, "clusters": len(group.clusters)} for group in groups]
+    return document
+
+
+def reason(evaluation: Evaluation, name: str) -> str:
+    """Where a chosen cluster stands in the spread policy; "" without one. It changes only when the cluster does."""
+    table = evaluation.fleet.table
+    row = table.row_of[name]
+    told = []
+    for level in evaluation.plan.levels:
+        column = table.column(level.key)
+        told.append(f"{level.key[1]}={column.values[column.ids[row]] or '<none>'}")
+    return ", ".join(told)
+
+
+def _filters(evaluation: Evaluation, moment: Moment) -> list[Document]:
+    plan, fleet = evaluation.plan, evaluation.fleet
+    mask = fleet.members(evaluation.sets)
+    steps = []
+    for each in FILTERS:
+        if each.name == "Spread" and not any(level.is_hard for level in plan.levels):
+            continue
+        kept = each.filter(plan, fleet, mask, moment)
+        gone = sorted(fleet.table.name(row) for row in np.flatnonzero(mask & ~kept).tolist())
+        step = {"name": each.name, "kept": int(kept.sum()), "dropped": len(gone)}
+        steps.append(step | ({"droppedClusters": gone} if gone else {}))
+        mask = kept
+    return steps
+
+
+def _scores(evaluation: Evaluation, moment: Moment) -> tuple[list[Document], dict[str, int]]:
+    plan, fleet = evaluation.plan, evaluation.fleet
+    rows = sorted(np.flatnonzero(evaluation.eligible).tolist(), key=fleet.table.name)
+    names = [fleet.table.name(row) for row in rows]
+    totals = dict.fromkeys(names, 0)
+    listed = []
+    for coordinate, weight in plan.weights:
+        given = scorer_of(coordinate).score(plan, fleet, moment)[rows].tolist() if rows else []
+        by_name = dict(zip(names, given, strict=True))
+        listed.append({"name": coordinate.name, "weight": weight, "scores": by_name})
+        for name, score in by_name.items():
+            totals[name] += weight * score
+    return listed, totals
+
+
+def spread_report(evaluation: Evaluation, others: Numbers = NO_ROWS) -> list[Document]:
+    """For every constraint: how many are in each domain, how uneven that is, how many could be placed, what blocks."""
+    plan = evaluation.plan
+    if not plan.levels or plan.is_misconfigured:
+        return []
+    topology = evaluation.fleet.table.topology(tuple(level.key for level in plan.levels))
+    keys = np.zeros(len(evaluation.eligible), np.int64)
+    who = spreading.Candidates(evaluation.eligible, evaluation.chosen & evaluation.eligible, keys, others)
+    ceiling = evaluation.outcome.ceiling if plan.is_flat else spreading.ceiling(plan.levels, topology, who)
+    report = []
+    for depth, level in enumerate(plan.levels):
+        found = domains.domains_of(evaluation, depth)
+        counts, eligible = found.counts, found.eligible
+        skews = [_skew(counts, names, eligible, level.is_hard) for names in found.siblings.values()]
+        report.append(
+            {
+                "topologyKey": level.key[1],
+                "maxSkew": level.max_skew,
+                "whenUnsatisfiable": "DoNotSchedule" if level.is_hard else "ScheduleAnyway",
+                "scope": "Flat" if plan.is_flat else "Nested",
+                "counts": counts,
+                "eligible": eligible,
+                "skew": max(skews, default=0),
+                "satisfiable": ceiling,
+                "blocking": domains.blocking(evaluation, depth, found),
+            }
+        )
+    return report
+
+
+def _skew(counts: dict[str, int], names: Sequence[str], eligible: dict[str, int], is_hard: bool) -> int:
+    """The most minus the least; for soft constraints full domains are no reason for complaint."""
+    lowest = [counts[name] for name in names if is_hard or counts[name] < eligible[name]]
+    return max(0, max(counts[name] for name in names) - min(lowest)) if lowest else 0

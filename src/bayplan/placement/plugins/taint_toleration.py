@@ -1,0 +1,102 @@
+"""TaintToleration: clusters whose taints the placement puts up with.
+
+`NoSelect` keeps a cluster out, `NoSelectIfNew` only one that is not chosen yet, and `PreferNoSelect` keeps none out:
+such a cluster is taken after all others, whatever its score (`avoided`). A toleration with `tolerationSeconds` holds
+that long from the time the taint was added; the placement is looked at again when it ends. Reads: taints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayplan.objects.placement import NO_SELECT_IF_NEW, PREFER_NO_SELECT
+from bayplan.objects.toleration import Taint, Toleration, tolerates
+from bayplan.placement.compiling import Plan
+from bayplan.placement.fleet import Fleet
+from bayplan.placement.plugin import ClusterFilter, Moment
+from bayplan.placement.table import FOREVER, Mask, time_of
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the taints of a cluster mean for a placement."""
+
+    passes: bool = True
+    passes_if_chosen: bool = True
+    is_avoided: bool = False
+    until: float = FOREVER
+
+
+FREE = Verdict()
+
+
+class TaintToleration(ClusterFilter):
+    """See the module docstring."""
+
+    name = "TaintToleration"
+
+    def filter(self, plan: Plan, fleet: Fleet, mask: Mask, moment: Moment) -> Mask:
+        table = fleet.table
+        tainted = np.flatnonzero(mask & (table.taint_ids != 0))
+        if not len(tainted):
+            return mask
+        verdicts: dict[int, Verdict] = {}
+        passed = mask.copy()
+        for row, taint_id in zip(tainted.tolist(), table.taint_ids[tainted].tolist(), strict=True):
+            verdict = verdicts.get(taint_id)
+            if verdict is None:
+                verdict = verdicts[taint_id] = judge(plan.tolerations, table.taints[taint_id], moment.now)
+            passed[row] = _passes(verdict, row, moment)
+        return passed
+
+    def filter_row(self, plan: Plan, fleet: Fleet, row: int, moment: Moment) -> bool:
+        return _passes(verdict_of(plan, fleet, row, moment.now), row, moment)
+
+    def avoided(self, plan: Plan, fleet: Fleet, mask: Mask, now: float) -> Mask:
+        """Clusters to take last."""
+        avoided = np.zeros(len(mask), np.bool_)
+        for row in np.flatnonzero(mask & (fleet.table.taint_ids != 0)).tolist():
+            avoided[row] = verdict_of(plan, fleet, row, now).is_avoided
+        return avoided
+
+
+def verdict_of(plan: Plan, fleet: Fleet, row: int, now: float) -> Verdict:
+    taint_id = int(fleet.table.taint_ids[row])
+    return judge(plan.tolerations, fleet.table.taints[taint_id], now) if taint_id else FREE
+
+
+def judge(tolerations: tuple[Toleration, ...], taints: tuple[Taint, ...], now: float) -> Verdict:
+    """The verdict on all taints of a cluster."""
+    passes = passes_if_chosen = True
+    is_avoided, until = False, FOREVER
+    for taint in taints:
+        end = _tolerated_until(tolerations, taint, now)
+        if end is not None:
+            until = min(until, end)
+        elif taint.effect == PREFER_NO_SELECT:
+            is_avoided = True
+        elif taint.effect == NO_SELECT_IF_NEW:
+            passes = False
+        else:
+            passes = passes_if_chosen = False
+    return Verdict(passes, passes_if_chosen, is_avoided, until)
+
+
+def _tolerated_until(tolerations: tuple[Toleration, ...], taint: Taint, now: float) -> float | None:
+    """Until when the taint is tolerated, None if it is not, or no longer."""
+    ends = []
+    for each in tolerations:
+        if not tolerates(each, taint):
+            continue
+        if each.toleration_seconds is None:
+            return FOREVER
+        ends.append((time_of(taint.time_added) or 0.0) + each.toleration_seconds)
+    return max((end for end in ends if now < end), default=None)
+
+
+def _passes(verdict: Verdict, row: int, moment: Moment) -> bool:
+    if verdict.until != FOREVER:
+        moment.expiries[row] = verdict.until
+    return verdict.passes or (verdict.passes_if_chosen and bool(moment.incumbents[row]))

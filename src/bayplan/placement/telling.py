@@ -1,0 +1,82 @@
+"""A placement's document as text for people: a verdict, the clusters, the filters, the spread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+_SHOWN = 20
+_GAP = "   "
+
+
+def as_text(document: dict[str, Any]) -> str:
+    """The text, ending with a line break."""
+    parts = [_verdict(document)]
+    if "moves" in document:
+        parts.append(_moves(document))
+    if document["decisions"]:
+        parts.append(_decisions(document["decisions"]))
+    if document["filters"]:
+        rows = [[step["name"], str(step["kept"]), str(step["dropped"]), _some(step)] for step in document["filters"]]
+        parts.append(_table(["FILTER", "KEPT", "DROPPED", "WHICH"], rows))
+    if document["spread"]:
+        parts.append(_spread(document["spread"]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _verdict(document: dict[str, Any]) -> str:
+    name = f"{document['placement']['namespace']}/{document['placement']['name']}"
+    satisfied, misconfigured = document["conditions"]
+    if misconfigured["status"] == "True":
+        return f"{name}: {misconfigured['reason']}: {misconfigured['message']}"
+    count = len(document["decisions"])
+    return f"{name}: {count} {_clusters(count)}: {satisfied['reason']}: {satisfied['message']}"
+
+
+def _clusters(count: int) -> str:
+    return "cluster" if count == 1 else "clusters"
+
+
+def _moves(document: dict[str, Any]) -> str:
+    lost, moves = document["without"], document["moves"]
+    lines = [f"Without {lost['selector']} ({len(lost['clusters'])} {_clusters(len(lost['clusters']))}):"]
+    for what, names in (("leave", moves["removed"]), ("join", moves["added"])):
+        lines.append(f"  {len(names)} {what}{': ' if names else ''}{_listed(names)}")
+    return "\n".join(lines)
+
+
+def _decisions(decisions: Sequence[dict[str, Any]]) -> str:
+    header, columns = ["CLUSTER", "SCORE"], ["clusterName", "score"]
+    for title, column in (("DOMAIN", "reason"), ("GROUP", "group"), ("REPLICAS", "replicas")):
+        if any(each.get(column) for each in decisions):
+            header.append(title)
+            columns.append(column)
+    return _table(header, [[str(each.get(column, "")) for column in columns] for each in decisions])
+
+
+def _spread(report: Sequence[dict[str, Any]]) -> str:
+    rows = []
+    for each in report:
+        eligible = each["eligible"]
+        counts = _listed([f"{name} {count}/{eligible[name]}" for name, count in each["counts"].items()])
+        kind = "hard" if each["whenUnsatisfiable"] == "DoNotSchedule" else "soft"
+        blocks = each["blocking"] or ""
+        rows.append([each["topologyKey"], kind, f"{each['skew']} (max {each['maxSkew']})", blocks, counts])
+    return _table(["SPREAD OVER", "KIND", "SKEW", "BLOCKED BY", "CHOSEN/ELIGIBLE"], rows)
+
+
+def _some(step: dict[str, Any]) -> str:
+    return _listed(step.get("droppedClusters", ()))
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        _GAP.join(cell.ljust(wide) for cell, wide in zip(line, widths, strict=True)).rstrip() for line in lines
+    )
