@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bayplan.clock import VirtualClock
 from bayplan.engine.events import NodeAdded
@@ -19,10 +19,17 @@ from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.objects.policy import PodDisruptionBudget
 from bayplan.plugins.defaults import OWN_PLUGINS
+from bayplan.plugins.leaf_node_workload_policy.reading import asks
 from bayplan.plugins.registering import make_profiles, registry
 from bayplan.simulator.budgets import Budgets
+from bayplan.simulator.changing import Changes
 from bayplan.simulator.cluster import SimulatedCluster, added
+from bayplan.simulator.happening import Arrivals, Happening, delays
+from bayplan.simulator.load import LoadOptions, SimulatedLoad
+from bayplan.simulator.load_wiring import is_profiled, loaded, long_running
 from bayplan.simulator.loading import Given
+from bayplan.simulator.rebalancing import Rebalancing, wants_rebalancing
+from bayplan.simulator.stored import StoredObjects
 from bayplan.simulator.volumes import Volumes
 from bayplan.simulator.workloads import Workloads
 
@@ -36,12 +43,28 @@ class World:
     scheduler: Scheduler
     workloads: Workloads
     started_at: float
+    happenings: list[Happening] = field(default_factory=list)
+    """What happens by itself when its time comes."""
+
+    @property
+    def load(self) -> SimulatedLoad | None:
+        """Real use, where it is simulated."""
+        return next((each for each in self.happenings if isinstance(each, SimulatedLoad)), None)
+
+    @property
+    def rebalancing(self) -> Rebalancing | None:
+        """Who looks after workload policies, where one asks for it."""
+        return next((each for each in self.happenings if isinstance(each, Rebalancing)), None)
 
     def deliver(self) -> None:
         """Tell the scheduler what happened.  News from outside ask for nothing to be done at once."""
         events, handle = self.cluster.events, self.scheduler.handle
+        rebalancing = self.rebalancing if events else None
         while events:
-            handle(events.popleft())
+            event = events.popleft()
+            handle(event)
+            if rebalancing is not None:
+                rebalancing.observed.note(event)
 
 
 def assemble(
@@ -53,6 +76,7 @@ def assemble(
     discover: bool = True,
     only: str | None = None,
     remember_classes: bool = True,
+    load: LoadOptions | None = None,
     warn: Callable[[str], None] = lambda warning: None,
 ) -> World:
     """
@@ -65,6 +89,7 @@ def assemble(
         only: the pod (``namespace/name``) all this is about.  Without a configuration its scheduler is then the only
             one that is known, and pods of others, with their nominations, are none of its business.
         remember_classes: whether what was found for a pod is carried to the next of its kind; decisions are the same.
+        load: simulate real use, if a usage profile is given; without it nothing is measured.
         warn: hears of everything that has no effect.
     """
     for warning in given.warnings:
@@ -74,7 +99,8 @@ def assemble(
     pods = list(workloads.begin())
     config = given.config if given.config is not None else default_config(pods, only)
     volumes = Volumes((*given.objects, *workloads.made), lambda thing: _has_status(given, thing))
-    cluster = SimulatedCluster(clock, workloads, _budgets(given, workloads), volumes)
+    stored = StoredObjects(each for each in (*given.objects, *workloads.made) if not isinstance(each, Node | Pod))
+    cluster = SimulatedCluster(clock, workloads, _budgets(given, workloads), volumes, stored)
     known, extra = registry(plugins, discover)
     if given.config is None:
         extra = (*OWN_PLUGINS, *extra)
@@ -89,14 +115,22 @@ def assemble(
         max_backoff_s=config.pod_max_backoff_seconds,
     )
     world = World(clock, cluster, scheduler, workloads, clock.now())
-    _populate(world, given, volumes, pods)
+    if given.later:
+        world.happenings.append(Changes(scheduler, cluster, workloads, given.later, clock.now()))
+    if wants_rebalancing(given):
+        world.happenings.append(Rebalancing(scheduler, cluster, clock))
+    has_load = load is not None and is_profiled((*given.objects, *pods))
+    _populate(world, given, volumes, [long_running(pod, clock.now()) for pod in pods] if has_load else pods)
+    if load is not None and has_load:
+        world.happenings.append(loaded(world.scheduler, cluster, given.objects, clock.now(), load, warn))
     return world
 
 
 def default_config(pods: Iterable[Pod], only: str | None = None) -> SchedulerConfig:
     """A profile of the default plugins for every scheduler that a pod asks for, or for that of one pod alone."""
     if only is None:
-        names = dict.fromkeys(pod.scheduler_name for pod in pods if not pod.node_name)
+        # Pods with a workload policy may be moved, and then somebody has to place another one.
+        names = dict.fromkeys(pod.scheduler_name for pod in pods if not pod.node_name or asks(pod))
     else:
         names = dict.fromkeys(pod.scheduler_name for pod in pods if pod.key == only)
     profiles = (ProfileConfig(scheduler_name=name) for name in names or (DEFAULT_SCHEDULER_NAME,))
@@ -125,7 +159,12 @@ def _populate(world: World, given: Given, volumes: Volumes, pods: Iterable[Pod])
             events.append(added(each))
     events.extend(volumes.begin())
     events.extend(NodeAdded(each) for each in given.objects if isinstance(each, Node))
-    for pod in sorted(pods, key=lambda pod: not pod.node_name):
-        if not pod.is_terminal:
+    later: list[tuple[float, Pod]] = []
+    for pod, delay_s in delays(sorted(pods, key=lambda pod: not pod.node_name)):
+        if delay_s:
+            later.append((world.started_at + delay_s, pod))
+        elif not pod.is_terminal:
             world.cluster.add_pod(pod)
+    if later:
+        world.happenings.append(Arrivals(later, world.cluster.add_pod))
     world.deliver()

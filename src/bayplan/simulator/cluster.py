@@ -26,8 +26,13 @@ from bayplan.objects.meta import ApiObject
 from bayplan.objects.pod import Condition, Pod
 from bayplan.objects.pod_spec import PodStatus
 from bayplan.simulator.budgets import Budgets
+from bayplan.simulator.stored import StoredObjects
 from bayplan.simulator.volumes import Volumes
 from bayplan.simulator.workloads import Workloads
+
+VOLUME_KINDS = ("PersistentVolume", "PersistentVolumeClaim")
+
+EVICTED, SCALED_IN = "Evicted", "ScaledIn"
 
 
 @dataclass(slots=True)
@@ -41,12 +46,21 @@ class Record:
     bound_at: float | None = None
     """Seconds since the start; None for a pod that is on no node or was there from the start."""
     is_gone: bool = False
+    ended: str = ""
+    """How it went, if nobody pushed it away."""
 
 
 class SimulatedCluster:
     """Pods by name, and what happened to them.  A ``ClusterWriter`` and an ``EventSink``."""
 
-    def __init__(self, clock: Clock, workloads: Workloads, budgets: Budgets, volumes: Volumes | None = None) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        workloads: Workloads,
+        budgets: Budgets,
+        volumes: Volumes | None = None,
+        objects: StoredObjects | None = None,
+    ) -> None:
         self.events: deque[Event] = deque()
         """What the engine has not been told yet."""
         self.records: dict[str, Record] = {}
@@ -60,6 +74,8 @@ class SimulatedCluster:
         self._workloads = workloads
         self._budgets = budgets
         self._volumes = volumes or Volumes((), lambda thing: False)
+        self.objects = objects or StoredObjects()
+        """What plugins write to beside claims and volumes."""
         self._pods: dict[str, Record] = {}
         self._time_text = (-1.0, "")
 
@@ -151,8 +167,9 @@ class SimulatedCluster:
     async def patch(
         self, kind: str, namespace: str, name: str, patch: dict[str, Any], resource_version: str = ""
     ) -> str:
-        """Claims and volumes; what the volume controller does about it has happened at once."""
-        version, events = self._volumes.patched(kind, namespace, name, patch, resource_version)
+        """What the volume controller does about claims and volumes has happened at once."""
+        holder = self._volumes if kind in VOLUME_KINDS else self.objects
+        version, events = holder.patched(kind, namespace, name, patch, resource_version)
         self.revision += 1
         self.events.extend(events)
         self.news.set()
@@ -171,7 +188,19 @@ class SimulatedCluster:
             return
         if record.pod.node_name and not record.pod.is_terminal:
             self._follow_up(self._budgets.spend(record.pod))
+        record.ended = EVICTED
         await self.delete_pod(pod)
+
+    def scale_in(self, pod: Pod) -> None:
+        """Its controller wants one pod less, and this is the one."""
+        record = self._found(pod)
+        record.ended = SCALED_IN
+        self._remove(record)
+
+    def annotate(self, pod: Pod, annotations: dict[str, str]) -> None:
+        record = self._found(pod)
+        meta = replace(record.pod.metadata, annotations={**record.pod.annotations, **annotations})
+        self._change(record, record.pod.evolve(metadata=meta))
 
     # -- EventSink --
 

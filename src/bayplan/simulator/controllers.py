@@ -7,6 +7,7 @@ one is gone.  Names, labels and owner references are those of the real controlle
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ from bayplan.objects.workload import Job, PodTemplateSpec, ReplicaSet, Replicati
 from bayplan.simulator.naming import Names
 
 REVISION_LABEL = "controller-revision-hash"
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 _API_VERSIONS = {each.name: each.api_version for each in all_kinds()}
 
 
@@ -98,6 +100,11 @@ class Controller:
         """The pods it makes because one of them is no more."""
         return ()
 
+    def scale(self, wanted: int, existing: Sequence[Pod]) -> tuple[Iterable[Pod], Iterable[Pod]]:
+        """It asks for another number of pods: those it makes, and those that go."""
+        self.wanted = wanted
+        return (), ()
+
 
 class Replicas(Controller):
     """ReplicaSet and ReplicationController: so many pods, all alike."""
@@ -114,6 +121,17 @@ class Replicas(Controller):
 
     def gone(self, pod: Pod) -> Iterable[Pod]:
         return [self._another()]
+
+    def scale(self, wanted: int, existing: Sequence[Pod]) -> tuple[Iterable[Pod], Iterable[Pod]]:
+        """As the real controller ranks them: pods without a node first, then by deletion cost, then crowded nodes."""
+        self.wanted = wanted
+        on_node = Counter(pod.node_name for pod in existing)
+        newest_first = existing[::-1]
+        ranked = sorted(
+            newest_first, key=lambda pod: (bool(pod.node_name), _deletion_cost(pod), -on_node[pod.node_name])
+        )
+        made = [self._another() for _ in range(max(0, wanted - len(existing)))]
+        return made, ranked[: max(0, len(existing) - wanted)]
 
     def _another(self) -> Pod:
         name = self.maker.names.generate("Pod", self.owner.namespace, f"{self.owner.name}-")
@@ -146,6 +164,15 @@ class StatefulPods(Controller):
     def gone(self, pod: Pod) -> Iterable[Pod]:
         self._bound.pop(pod.name, None)
         return self._next()
+
+    def scale(self, wanted: int, existing: Sequence[Pod]) -> tuple[Iterable[Pod], Iterable[Pod]]:
+        """The last ones go, all at once; new ones come in their turn."""
+        self.wanted = wanted
+        kept = {f"{self.owner.name}-{ordinal}" for ordinal in self._ordinals()}
+        leaving = [pod for pod in existing if pod.name not in kept]
+        for pod in leaving:
+            self._bound.pop(pod.name, None)
+        return self._next(), leaving
 
     def claims(self, names: Names) -> list[PersistentVolumeClaim]:
         """The claims of its pods that are not there yet."""
@@ -197,6 +224,11 @@ class StatefulPods(Controller):
 
     def _claim_name(self, template: PersistentVolumeClaim, ordinal: int) -> str:
         return f"{template.name}-{self.owner.name}-{ordinal}"
+
+
+def _deletion_cost(pod: Pod) -> int:
+    text = pod.annotations.get(DELETION_COST, "0")
+    return int(text) if text.lstrip("-").isdecimal() else 0
 
 
 class JobPods(Controller):

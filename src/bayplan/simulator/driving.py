@@ -20,6 +20,9 @@ from bayplan.simulator.assembling import World
 MAX_TRIES = 3
 """How often a pod is tried while nothing changes, before trying again counts as pointless."""
 
+TURNS = 5
+"""After so many turns of the loop whatever can be done without waiting is done."""
+
 MAX_TRIES_AT_ONCE = 100
 """How often it may be tried in one moment: a pod that its own failure brings back must not stop time."""
 
@@ -40,10 +43,25 @@ class Driver:
         """Binding cycles under way and their pods' uids, the oldest first, so that every run has the same order."""
         self._tries: Counter[str] = Counter()
         """By uid, since something changed last."""
+        self._beside: list[asyncio.Task[None]] = []
+        """What plugins do beside scheduling."""
         self._seen_revision = -1
 
     async def run(self) -> None:
         """To the end."""
+        self._cluster.news = asyncio.Event()
+        self._beside = [asyncio.ensure_future(work) for work in self._scheduler.background()]
+        await asyncio.sleep(0)
+        try:
+            await self._run()
+        finally:
+            for task in self._beside:
+                task.cancel()
+            await asyncio.gather(*self._beside, return_exceptions=True)
+
+    async def _run(self) -> None:
+        if self._world.load is not None:
+            await self._world.load.begin()
         while True:
             self._world.deliver()
             if self._binding and self._take_ended():
@@ -122,7 +140,9 @@ class Driver:
 
     async def _let_time_pass(self) -> bool:
         """Wait for what comes next; False when the run is over."""
-        moment = self._scheduler.queue.next_wakeup()
+        if self._beside and await self._have_others_written():
+            return True
+        moment = _earlier(self._scheduler.queue.next_wakeup(), self._next_happening())
         if self._until is not None:
             if self._clock.now() >= self._until:
                 return False
@@ -130,15 +150,36 @@ class Driver:
         elif not self._is_worth_waiting():
             return False
         seconds = None if moment is None else max(0.0, moment - self._clock.now())
-        if self._binding:
+        if self._binding or self._beside:
             news = asyncio.ensure_future(self._cluster.news.wait())
             await asyncio.wait([*self._binding, news], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             news.cancel()
             self._cluster.news.clear()
         else:
             await asyncio.sleep(seconds or 0.0)
+        await self._let_happen()
         self._scheduler.handle(Tick())
         return True
+
+    def _next_happening(self) -> float | None:
+        """When something happens by itself; what never ends is waited for only in a run that ends by the clock."""
+        moment = None
+        for each in self._world.happenings:
+            if self._until is not None or not each.is_endless:
+                moment = _earlier(moment, each.next_at())
+        return moment
+
+    async def _let_happen(self) -> None:
+        for each in self._world.happenings:
+            at = each.next_at()
+            if at is not None and at <= self._clock.now():
+                await each.happen(self._clock.now())
+
+    async def _have_others_written(self) -> bool:
+        """Give plugins that work beside scheduling their turn; whether they had something to write."""
+        for _ in range(TURNS):
+            await asyncio.sleep(0)
+        return bool(self._cluster.events)
 
     def _is_worth_waiting(self) -> bool:
         """
@@ -146,6 +187,8 @@ class Driver:
         What is being done before a bind will be done; pods that failed with an error, and pods held by Permit, are
         given a few tries while nothing changes.
         """
+        if self._next_happening() is not None:
+            return True
         waiting = [queued.pod.uid for place, queued in self._scheduler.queue.entries() if place == BACKOFF]
         for uid in self._binding.values():
             if self._scheduler.waiting.get(uid) is None:
@@ -154,3 +197,7 @@ class Driver:
         if self._cluster.revision != self._seen_revision:
             return bool(waiting)
         return any(self._tries[uid] < MAX_TRIES for uid in waiting)
+
+
+def _earlier(one: float | None, other: float | None) -> float | None:
+    return one if other is None else other if one is None else min(one, other)

@@ -23,6 +23,7 @@ from bayplan.objects.pod import Pod
 from bayplan.objects.quantity import format_resource
 from bayplan.objects.resources import PODS
 from bayplan.plugins.resource_columns import allocatable, requested
+from bayplan.simulator import numbers
 from bayplan.simulator.assembling import World, assemble
 from bayplan.simulator.loading import documents_of, load
 
@@ -82,10 +83,11 @@ def explain(scheduler: Scheduler, pod: Pod) -> dict[str, Any]:
         waiting = pod.evolve(spec=replace(pod.spec, node_name=""), status=replace(pod.status, nominated_node_name=""))
         scheduler.cache.remove_pod(pod)
         try:
-            return _document(scheduler.decide(waiting), pod, None)
+            return numbers.add(_document(scheduler.decide(waiting), pod, None), scheduler, waiting)
         finally:
             scheduler.cache.add_pod(pod)
-    return _document(scheduler.decide(pod), pod, scheduler.queue.gated_reason(pod.uid))
+    document = _document(scheduler.decide(pod), pod, scheduler.queue.gated_reason(pod.uid))
+    return numbers.add(document, scheduler, pod)
 
 
 def _document(decision: Decision, pod: Pod, gated_by: Status | None) -> dict[str, Any]:

@@ -18,11 +18,18 @@ from bayplan.framework.config import load_config
 from bayplan.framework.config_model import SchedulerConfig
 from bayplan.objects import kinds, loading, manifests
 from bayplan.objects.defaulting import Classes, default_pod
-from bayplan.objects.manifests import Document
+from bayplan.objects.duration import parse_duration
+from bayplan.objects.manifests import AT, Document
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.pod import Pod
 from bayplan.objects.workload import Workload
 from bayplan.plugins.registering import mistakes_of
+from bayplan.simulator.annotation_checking import annotation_mistakes
+
+CHANGEABLE = (
+    "WorkloadPolicy", "DistributionPolicy", "ClusterDistributionPolicy", "Node", "Pod", "Deployment", "ReplicaSet",
+    "ReplicationController", "StatefulSet",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +41,8 @@ class Given:
     warnings: list[str] = field(default_factory=list)
     documents: dict[tuple[str, str, str], Document] = field(default_factory=dict)
     """Where an object was written, by kind, namespace and name."""
+    later: list[tuple[float, ApiObject]] = field(default_factory=list)
+    """Objects as they are from so many seconds on, in the order of time."""
 
     def place(self, thing: ApiObject) -> Document | None:
         """The document an object came from; None for one that was made here."""
@@ -77,17 +86,39 @@ def load(documents: Iterable[Document], config: Document | None = None, plugins:
     for document in documents:
         (configs if document.kind == CONFIG_KIND else rest).append(document)
     settings, warnings = _config(configs, plugins)
+    times = _times(rest)
     loaded = loading.load(rest)
     warnings += loaded.warnings
     if loaded.note:
         warnings.append(loaded.note)
     if settings is not None and settings.extenders:
         warnings.append(f"{settings.source}: extenders: nobody is called from here, so they have no say")
-    given = Given(loaded.objects, settings, warnings, _places(rest))
-    mistakes = list(_template_mistakes(given))
+    now = [each for each in loaded.objects if AT not in each.annotations]
+    later = [(times[each.annotations[AT]], each) for each in loaded.objects if AT in each.annotations]
+    given = Given(now, settings, warnings, _places(rest), sorted(later, key=lambda pair: pair[0]))
+    mistakes = [*_template_mistakes(given), *_annotation_mistakes(given)]
     if mistakes:
         raise mistakes[0] if len(mistakes) == 1 else InputErrors(mistakes)
     return given
+
+
+def _times(documents: Iterable[Document]) -> dict[str, float]:
+    """Every moment that a document names, in seconds."""
+    times: dict[str, float] = {}
+    for document in documents:
+        text = document.moment
+        if not isinstance(text, str):
+            continue  # what is no text is told by whoever reads annotations
+        try:
+            times[text] = parse_duration(text)
+        except ValueError as error:
+            wrong = InputError(str(error), field=f"metadata.annotations[{AT}]", fix='write a duration such as "5m"')
+            raise wrong.located(document.source, document.line, kinds.describe(document.raw)) from None
+        if document.kind not in CHANGEABLE:
+            wrong = InputError(f"a {document.kind} cannot come later", field=f"metadata.annotations[{AT}]",
+                               fix=f"write it for {', '.join(CHANGEABLE)} only")  # fmt: skip
+            raise wrong.located(document.source, document.line, kinds.describe(document.raw))
+    return times
 
 
 def _template_mistakes(given: Given) -> Iterator[InputError]:
@@ -102,6 +133,21 @@ def _template_mistakes(given: Given) -> Iterator[InputError]:
         except InputError as error:
             wrong = InputError(error.problem, field=f"spec.template.{error.field}", fix=error.fix)
             yield wrong.located(document.source, document.line, kinds.describe(document.raw))
+
+
+def _annotation_mistakes(given: Given) -> Iterator[InputError]:
+    """Timetables and usage profiles that cannot be read, of objects and of the pods that workloads will make."""
+    for each in given.objects:
+        document = given.place(each)
+        if document is None:
+            continue
+        parts = [("", each.annotations)]
+        if isinstance(each, Workload):
+            parts.append(("spec.template.", each.spec.template.metadata.annotations or {}))
+        for above, written in parts:
+            for error in annotation_mistakes(written):
+                wrong = InputError(error.problem, field=f"{above}{error.field}", fix=error.fix)
+                yield wrong.located(document.source, document.line, kinds.describe(document.raw))
 
 
 def _config(configs: Sequence[Document], plugins: Sequence[str]) -> tuple[SchedulerConfig | None, list[str]]:
@@ -121,6 +167,8 @@ def _places(documents: Iterable[Document]) -> dict[tuple[str, str, str], Documen
     places = {}
     for document in documents:
         meta = document.raw.get("metadata") or {}
+        if document.moment is not None:
+            continue
         kind = kinds.find(document.api_version, document.kind)
         namespace = meta.get("namespace") or ("default" if kind is None or kind.namespaced else "")
         places[document.kind, namespace, meta.get("name", "")] = document

@@ -13,14 +13,16 @@ from typing import Any
 from bayplan.framework.snapshot import NodeTable
 from bayplan.objects.quantity import format_resource
 from bayplan.objects.resources import CPU, MEMORY, Resources
-from bayplan.simulator import telling
+from bayplan.simulator import plotting, rebalancing_report, telling
 from bayplan.simulator.assembling import World
-from bayplan.simulator.cluster import Record
+from bayplan.simulator.cluster import EVICTED, SCALED_IN, Record
 from bayplan.simulator.explaining import API_VERSION
 from bayplan.simulator.tables import Style, plain, table
 
 BOUND, PENDING, GATED, IGNORED, PREEMPTED = "Bound", "Pending", "Gated", "Ignored", "Preempted"
 STATES = (BOUND, PENDING, GATED, IGNORED, PREEMPTED)
+ENDS = {EVICTED: "evicted", SCALED_IN: "scaled in"}
+"""States that are counted only where there are any, and what people call them."""
 
 
 def simulation(world: World, seed: int) -> dict[str, Any]:
@@ -28,7 +30,7 @@ def simulation(world: World, seed: int) -> dict[str, Any]:
     pods = [_pod(world, record) for record in world.cluster.records.values()]
     states = Counter(pod["state"] for pod in pods)
     nodes = world.scheduler.cache.nodes
-    return {
+    document = {
         "apiVersion": API_VERSION,
         "kind": "Simulation",
         "seed": seed,
@@ -37,10 +39,18 @@ def simulation(world: World, seed: int) -> dict[str, Any]:
             "nodes": len(nodes),
             "pods": len(pods),
             **{state.lower(): states[state] for state in STATES},
+            **{_field(state): states[state] for state in ENDS if states[state]},
         },
         "pods": pods,
         "nodes": [_node(nodes, row) for row in range(len(nodes))],
     }
+    if world.rebalancing is not None:
+        document |= rebalancing_report.document(world.rebalancing, world.workloads)
+    return document if world.load is None else {**document, "load": plotting.document(world.load)}
+
+
+def _field(state: str) -> str:
+    return state[0].lower() + state[1:]
 
 
 def _pod(world: World, record: Record) -> dict[str, Any]:
@@ -63,7 +73,7 @@ def _state(world: World, record: Record) -> tuple[str, str]:
     """A pod's state, and what there is to say about it."""
     pod, scheduler = record.pod, world.scheduler
     if record.is_gone:
-        return PREEMPTED, record.message
+        return record.ended or PREEMPTED, record.message
     if pod.node_name:
         return BOUND, ""
     if pod.scheduler_name not in scheduler.profiles:
@@ -106,6 +116,10 @@ def _amounts(resources: Resources) -> dict[str, str]:
 def as_table(document: dict[str, Any], *, wide: bool = False, style: Style = plain) -> str:
     """Pods, nodes, why pods are pending, and the summary."""
     parts = [_pod_table(document["pods"], wide, style), _node_table(document["nodes"], wide)]
+    if document.get("moves"):
+        parts.append(rebalancing_report.as_text(document["moves"]))
+    if "load" in document:
+        parts.append(plotting.as_text(document["load"]))
     reasons = _reasons(document["pods"], style)
     parts += [reasons] if reasons else []
     parts.append(summary_line(document))
@@ -119,7 +133,9 @@ def as_names(document: dict[str, Any]) -> str:
 
 def summary_line(document: dict[str, Any]) -> str:
     summary = document["summary"]
-    counts = ", ".join(f"{summary[state.lower()]} {state.lower()}" for state in STATES if summary[state.lower()])
+    counted = [(summary[state.lower()], state.lower()) for state in STATES if summary[state.lower()]]
+    counted += [(summary[_field(state)], word) for state, word in ENDS.items() if _field(state) in summary]
+    counts = ", ".join(f"{number} {word}" for number, word in counted)
     time = f"; {document['elapsed']:g} s of virtual time" if document["elapsed"] else ""
     pods, nodes = _counted(summary["pods"], "pod"), _counted(summary["nodes"], "node")
     return f"{pods} on {nodes}: {counts or 'nothing to do'}{time}"

@@ -14,6 +14,7 @@ from bayplan.simulator import clock_loop, report
 from bayplan.simulator.assembling import World, assemble
 from bayplan.simulator.driving import Driver
 from bayplan.simulator.explaining import explain
+from bayplan.simulator.load import LoadOptions
 from bayplan.simulator.loading import Given
 
 Progress = Callable[[int, int], None]
@@ -29,6 +30,7 @@ def simulate(
     plugins: Sequence[str] = (),
     discover: bool = True,
     with_explanations: bool = False,
+    load: LoadOptions | None = None,
     warn: Callable[[str], None] = lambda warning: None,
     progress: Progress = lambda tried, total: None,
 ) -> dict[str, Any]:
@@ -40,11 +42,13 @@ def simulate(
         run_for_s: let virtual time run on this long; without it the run ends when nothing more can happen.
         plugins: ``module:Class`` of plugins to add.
         with_explanations: explain every pod that is pending in the end.
+        load: how real use is simulated, in a run of a given length with usage profiles.
         warn: hears of everything that has no effect.
     """
     # Whole seconds: a backoff ends with a second, so a fraction would make two runs differ.
     started_at = float(int(time.time())) if now is None else now
-    world = assemble(given, seed=seed, now=started_at, plugins=plugins, discover=discover, warn=warn)
+    options = None if run_for_s is None else load or LoadOptions()
+    world = assemble(given, seed=seed, now=started_at, plugins=plugins, discover=discover, load=options, warn=warn)
     run(world, run_for_s, progress)
     document = report.simulation(world, seed)
     if with_explanations:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bayplan.simulator import numbers
 from bayplan.simulator.explaining import BOUND, SCHEDULABLE
 from bayplan.simulator.tables import Style, plain, table
 
@@ -25,7 +26,8 @@ def as_text(document: dict[str, Any], *, top: int = 3, style: Style = plain) -> 
 def details(document: dict[str, Any], top: int = 3) -> list[str]:
     """What follows the verdict, line by line."""
     lines: list[str] = []
-    for part in (_groups(document), _misses(document), _preemption(document), _scores(document, top)):
+    known = numbers.as_lines(document, max(top, MAX_MISSES))
+    for part in (_groups(document), _misses(document), _preemption(document), _scores(document, top), known):
         if part:
             lines += ["", *part]
     return lines

@@ -35,6 +35,7 @@ from bayplan.objects.volume import (
 )
 from bayplan.plugins.volume_binding.claims import could_serve, is_on_offer
 from bayplan.simulator.provisioning import provisioned, reduced, set_aside
+from bayplan.simulator.stored import merged
 
 Key: TypeAlias = "tuple[str, str, str]"
 Stored: TypeAlias = PersistentVolume | PersistentVolumeClaim
@@ -115,8 +116,7 @@ class Volumes:
             raise NotFoundError(404, f'{kind} "{name}" not found')
         if version and version != known.metadata.resource_version:
             raise ConflictError(409, f'{kind} "{name}" has been modified; try again with the newest version')
-        merged = _merged(msgspec.to_builtins(known), patch)
-        written = self._write(known, msgspec.convert(merged, type(known)))
+        written = self._write(known, msgspec.convert(merged(msgspec.to_builtins(known), patch), type(known)))
         now = self._objects[kind, namespace, name]
         return now.metadata.resource_version, [written, *self._follow_up(now)]
 
@@ -212,16 +212,3 @@ class Volumes:
 
 def _key(thing: ApiObject) -> Key:
     return type(thing).__name__, thing.namespace, thing.name
-
-
-def _merged(value: Any, patch: Any) -> Any:
-    """A JSON merge patch: null takes a field away."""
-    if not isinstance(patch, dict):
-        return patch
-    merged = dict(value) if isinstance(value, dict) else {}
-    for key, part in patch.items():
-        if part is None:
-            merged.pop(key, None)
-        else:
-            merged[key] = _merged(merged.get(key), part)
-    return merged

@@ -8,6 +8,7 @@ each kind makes its pods stands in ``controllers``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
@@ -32,6 +33,16 @@ REVISION = "deployment.kubernetes.io/revision"
 
 Key = tuple[str, str, str]
 """Kind, namespace and name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rescaled:
+    """What another size of a workload brings about."""
+
+    old: ApiObject
+    new: ApiObject
+    made: list[Pod]
+    leaving: list[Pod]
 
 
 class Workloads:
@@ -90,6 +101,29 @@ class Workloads:
         if controller is None:
             return None
         return f"{type(controller.owner).__name__}/{controller.owner.key}", controller.wanted
+
+    def rescale(
+        self, thing: Deployment | ReplicaSet | ReplicationController | StatefulSet, pods: Iterable[Pod]
+    ) -> Rescaled | None:
+        """A workload that says another size now; None if it is not known."""
+        own = self._replica_set_of(thing) if isinstance(thing, Deployment) and self._has_set(thing) else thing
+        controller = self._controllers.get(_key(own))
+        if controller is None:
+            return None
+        old = controller.owner
+        assert isinstance(old, ReplicaSet | ReplicationController | StatefulSet)
+        wanted = 1 if thing.spec.replicas is None else thing.spec.replicas
+        new = old.evolve(spec=replace(old.spec, replicas=wanted))
+        controller.owner = new
+        if isinstance(new, ReplicaSet):
+            self._replica_sets[new.key] = new
+        existing = [pod for pod in pods if self._controller_of(pod) is controller]
+        made, leaving = controller.scale(wanted, existing)
+        return Rescaled(old, new, list(made), list(leaving))
+
+    def _has_set(self, deployment: Deployment) -> bool:
+        owners = (each.controller for each in self._replica_sets.values())
+        return any(owner is not None and owner.uid == deployment.uid for owner in owners)
 
     def _controller_of(self, pod: Pod) -> Controller | None:
         owner = pod.controller

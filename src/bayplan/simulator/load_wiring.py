@@ -1,0 +1,61 @@
+"""Which load a simulation has: put together from its objects and its profiles by ``assembling``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec.structs import replace
+
+from bayplan.engine.scheduler import Scheduler
+from bayplan.objects.crane import DynamicSchedulerPolicy, published_policy
+from bayplan.objects.crane_annotations import format_stamp
+from bayplan.objects.meta import ApiObject
+from bayplan.objects.node import Node
+from bayplan.objects.pod import Pod
+from bayplan.plugins.dynamic import Dynamic
+from bayplan.plugins.spare_capacity import SpareCapacity
+from bayplan.simulator.cluster import SimulatedCluster
+from bayplan.simulator.load import LoadOptions, SimulatedLoad
+from bayplan.simulator.usage_history import parse_metric
+from bayplan.simulator.usage_profiles import USAGE, profile_of
+
+
+def is_profiled(things: Iterable[ApiObject]) -> bool:
+    """Does any node or pod say what it uses?  A profile that cannot be read is an ``InputError``."""
+    profiles = [profile_of(thing) for thing in things if USAGE in thing.annotations]
+    return bool(profiles)
+
+
+def long_running(pod: Pod, now: float) -> Pod:
+    """A pod that is on a node from the start, and says nothing of its own start, has been there for a day."""
+    if not pod.node_name or pod.status.start_time:
+        return pod
+    return pod.evolve(status=replace(pod.status, start_time=format_stamp(now - 86400)))
+
+
+def loaded(
+    scheduler: Scheduler,
+    cluster: SimulatedCluster,
+    objects: Sequence[ApiObject],
+    now: float,
+    options: LoadOptions,
+    warn: Callable[[str], None],
+) -> SimulatedLoad:
+    """The load of a world: with metrics if some profile reads them, with ledgers if one has SpareCapacity."""
+    plugins = [plugin for profile in scheduler.profiles.values() for plugin in profile.instances.values()]
+    keeps_ledgers = any(isinstance(plugin, SpareCapacity) for plugin in plugins)
+    policy: Callable[[], DynamicSchedulerPolicy] | None = published_policy if keeps_ledgers else None
+    for plugin in plugins:
+        if isinstance(plugin, Dynamic):
+            policy = _policy_of(plugin)
+            break
+    if policy is not None:
+        for name in policy().metrics:
+            if parse_metric(name) is None:
+                warn(f"{name} is not simulated; cpu_usage_active, mem_usage_avg_5m, cpu_usage_p95_15m and the like are")
+    nodes = [each for each in objects if isinstance(each, Node)]
+    return SimulatedLoad(cluster, nodes, now, policy, options, keeps_ledgers=keeps_ledgers)
+
+
+def _policy_of(plugin: Dynamic) -> Callable[[], DynamicSchedulerPolicy]:
+    return lambda: plugin.judge().policy
