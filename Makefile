@@ -6,6 +6,7 @@ STAMP := .venv/.installed
 PYTEST := $(PY) -m pytest
 SEEDS ?= 0:12
 NODES ?= 3
+BENCH ?=
 
 .PHONY: help demo test quick check bench docs parity kube clean soak dev-cluster
 
@@ -27,9 +28,9 @@ quick: $(STAMP) ## the tests that take under a minute
 check: $(STAMP) ## ruff, mypy strict, import contracts
 	scripts/check
 
-bench: $(STAMP) kube ## the benchmarks: the engine in memory, then live beside the real kube-scheduler
+bench: $(STAMP) kube ## the benchmarks: the engine in memory, then live beside the real kube-scheduler: make bench BENCH='plain spread --nodes 1000'
 	$(PY) -m bayplan bench
-	$(PY) -m benchmarks.live
+	$(PY) -m benchmarks.live $(BENCH) --results benchmarks/results/live.json --plot docs/benchmarks.svg
 
 parity: $(STAMP) kube ## random clusters beside the real kube-scheduler: make parity SEEDS=0:1000
 	$(PY) -m tests.parity --seeds $(SEEDS)

@@ -1,163 +1,158 @@
 """
-What a live scheduler costs on a real API server: pods a second, CPU a pod, memory a node and a pod.
+Workloads end to end on a real API server: Bayplan, the real kube-scheduler and a client that only binds, in turn.
 
-``make bench`` runs it.  Bayplan and the real kube-scheduler each get the same nodes and the same backlog of pods, one
-after the other, on a control plane of its own on this machine, so the two can be compared; absolute numbers depend on
-the machine, since API server and etcd share it.
+``make bench`` runs it.  All get the same nodes and the same backlog of pods on one control plane on this machine, one
+after the other, so that they can be compared; absolute numbers depend on the machine, since API server and etcd share
+it.  Pods a second are counted from the first bind or eviction to the last bind as a watch sees them.
 
-    python -m benchmarks.live --nodes 1000 --pods 10000 [--only bayplan] [-o json]
+    python -m benchmarks.live [WORKLOAD|FILE.yaml …] [--nodes 1000] [--pods 2000] [--only bayplan] [-o json]
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import os
+import platform
 import sys
-import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import yaml
+import uvloop
 
-from tests.support.api import Api
+from bayplan.errors import BayplanError
+from bayplan.simulator import workload_file
+from bayplan.simulator.workload_file import Workload
+from benchmarks import plotting
+from benchmarks.contenders import BAYPLAN, BIND_ONLY, KUBE_SCHEDULER
+from benchmarks.running import PLANE_FLAGS, LiveRun
+from benchmarks.spending import say
 from tests.support.control_plane import ControlPlane
-from tests.support.processes import ProcessGroup, Server
+from tests.support.processes import ProcessDiedError
 
-TICKS_S = os.sysconf("SC_CLK_TCK")
-PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-QUANTITIES = {"cpu": "4", "memory": "32Gi", "pods": "110"}
+CEILING_ON = "plain"
+"""The workload on which the bind-only client runs, or the first one if it is not among them: binds are all alike."""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Live benchmark on a real API server.")
-    parser.add_argument("--nodes", type=int, default=1000)
-    parser.add_argument("--pods", type=int, default=10000)
-    parser.add_argument("--only", choices=("bayplan", "kube-scheduler"))
+    given = _parser().parse_args()
+    try:
+        workloads = [workload_file.find(name) for name in given.workload or workload_file.shipped()]
+    except BayplanError as error:
+        sys.exit(f"error: {error}")
+    chosen = [given.only] if given.only else [BAYPLAN, KUBE_SCHEDULER, BIND_ONLY]
+
+    def keep(document: dict[str, Any]) -> None:
+        if given.results:
+            given.results.write_text(json.dumps(document, indent=2) + "\n")
+        if given.plot:
+            given.plot.write_text(plotting.svg(document))
+
+    document = uvloop.run(measure(workloads, chosen, given.nodes, given.pods, rounds=given.rounds, keep=keep))
+    print(json.dumps(document, indent=2) if given.output == "json" else table(document))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description="Workloads on a real API server.")
+    parser.add_argument("workload", nargs="*", help="a name or a file; all that come with Bayplan if none is given")
+    parser.add_argument("--nodes", type=int, help="how many; as the workload says if not given")
+    parser.add_argument("--pods", type=int, help="how many; as the workload says if not given")
+    parser.add_argument("--rounds", type=int, default=1, help="so often each in turn; the fastest round counts")
+    parser.add_argument("--only", choices=(BAYPLAN, KUBE_SCHEDULER, BIND_ONLY))
+    parser.add_argument("--results", type=Path, metavar="FILE", help="write the results as JSON, too")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw them as SVG, too")
     parser.add_argument("-o", "--output", choices=("table", "json"), default="table")
-    given = parser.parse_args()
-    chosen = [given.only] if given.only else ["bayplan", "kube-scheduler"]
-    results = [measure(name, given.nodes, given.pods) for name in chosen]
-    if given.output == "json":
-        print(json.dumps(results, indent=2))
-        return
-    heads = ("NODES", "PODS", "PODS/S", "CPU MS/POD", "KB/NODE", "KB/POD", "RSS MB")
-    print(f"{'SCHEDULER':<16}" + "".join(f"{head:>12}" for head in heads))
+    return parser
+
+
+async def measure(
+    workloads: list[Workload],
+    contenders: list[str],
+    nodes: int | None = None,
+    pods: int | None = None,
+    *,
+    rounds: int = 1,
+    keep: Callable[[dict[str, Any]], None] = lambda document: None,
+) -> dict[str, Any]:
+    """Every workload for every contender, on one control plane; ``keep`` gets what there is after each workload."""
+    names = [workload.name for workload in workloads]
+    ceiling_on = CEILING_ON if CEILING_ON in names else names[0]
+    results: list[dict[str, Any]] = []
+    with ControlPlane(extra_flags=PLANE_FLAGS) as plane:
+        run = LiveRun(plane)
+        try:
+            for workload in workloads:
+                sizes = workload.sized(nodes, pods)
+                result: dict[str, Any] = {"workload": workload.name, "about": workload.about, "nodes": sizes.nodes}
+                for contender in contenders * rounds:
+                    if contender == BIND_ONLY and workload.name != ceiling_on and len(contenders) > 1:
+                        continue
+                    tried = await _tried(run, workload, sizes, contender)
+                    result[contender] = max(result.get(contender, tried), tried, key=_speed)
+                results.append(_compared(result))
+                keep(_document(results))
+        finally:
+            await run.close()
+    return _document(results)
+
+
+def _document(results: list[dict[str, Any]]) -> dict[str, Any]:
+    """All that was measured, with what Bayplan reaches of the ceiling."""
+    ceiling = next((each[BIND_ONLY].get("podsPerSecond") for each in results if BIND_ONLY in each), None)
     for each in results:
-        print(f"{each['scheduler']:<16}" + "".join(f"{value:>12}" for value in list(each.values())[1:]))
+        each["shareOfCeiling"] = _ratio(each.get(BAYPLAN, {}).get("podsPerSecond"), ceiling)
+    machine = {"cpus": os.cpu_count(), "python": platform.python_version()}
+    return {"kind": "LiveBenchmark", "machine": machine, "bindOnlyPodsPerSecond": ceiling, "results": results}
 
 
-def measure(scheduler: str, nodes: int, pods: int) -> dict[str, Any]:
-    """One scheduler on a fresh control plane: memory without and with nodes, then a backlog of pods to bind."""
-    with ControlPlane() as plane:
-        api = plane.api()
-        empty, _ = _idle(plane, scheduler)
-        _say(f"{scheduler}: making {nodes} nodes and {pods} pods")
-        _all(nodes, lambda number: api.create(_node(number)))
-        with_nodes, start_up_cpu = _idle(plane, scheduler)
-        _all(pods, lambda number: api.create(_pod(number, scheduler)))
-        _say(f"{scheduler}: scheduling")
-        started = time.perf_counter()
-        server = _start(plane, scheduler)
-        first = None
-        while _any(api, "spec.nodeName="):
-            if first is None and _any(api, "spec.nodeName!="):
-                first = time.perf_counter()
-            time.sleep(0.1)
-        seconds = time.perf_counter() - (first or started)
-        cpu, resident = _cpu_s(server.pid) - start_up_cpu, _resident(server.pid)
-        server.stop()
-    return {
-        "scheduler": scheduler,
-        "nodes": nodes,
-        "pods": pods,
-        "podsPerSecond": round(pods / seconds),
-        "cpuMillisecondsPerPod": round(cpu / pods * 1000, 2),
-        "kilobytesPerNode": round((with_nodes - empty) / nodes / 1024, 1),
-        "kilobytesPerPod": round((resident - with_nodes) / pods / 1024, 1),
-        "residentMegabytes": round(resident / 1e6),
-    }
+async def _tried(run: LiveRun, workload: Workload, sizes: workload_file.Sizes, contender: str) -> dict[str, Any]:
+    """What goes wrong with one is told, and the others are measured all the same."""
+    try:
+        if contender != BIND_ONLY:
+            await run.look_idle(workload, sizes, contender)
+        result = await run.measure(workload, sizes, contender)
+    except (BayplanError, ProcessDiedError, RuntimeError) as error:
+        say(f"{workload.name}: {contender}: {error}")
+        return {"error": str(error).splitlines()[0]}
+    say(f"{workload.name}: {contender}: {result['bound']} bound, {result['podsPerSecond']} a second")
+    return result
 
 
-def _start(plane: ControlPlane, scheduler: str) -> Server:
-    if scheduler == "kube-scheduler":
-        profile = {"profiles": [{"schedulerName": scheduler}]}
-        return plane.start_kube_scheduler(profile, verbosity=0)
-    config = plane.folder / "bayplan.yaml"
-    document = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "kind": "KubeSchedulerConfiguration",
-        "leaderElection": {"leaderElect": False},
-        "profiles": [{"schedulerName": scheduler}],
-    }
-    config.write_text(yaml.safe_dump(document))
-    kubeconfig = plane.kubeconfig("admin")
-    command = [sys.executable, "-m", "bayplan", "scheduler", f"--config={config}", f"--kubeconfig={kubeconfig}"]
-    return _PROCESSES.start([*command, "--secure-port=0"], Path(plane.folder) / "bayplan.log")
+def _compared(result: dict[str, Any]) -> dict[str, Any]:
+    ours, theirs = result.get(BAYPLAN, {}), result.get(KUBE_SCHEDULER, {})
+    result["ratio"] = _ratio(ours.get("podsPerSecond"), theirs.get("podsPerSecond"))
+    result["cpuRatio"] = _ratio(theirs.get("cpuMillisecondsPerPod"), ours.get("cpuMillisecondsPerPod"))
+    return result
 
 
-def _idle(plane: ControlPlane, scheduler: str) -> tuple[int, float]:
-    """Memory and CPU seconds of a scheduler that has read what there is and has nothing to do."""
-    server = _start(plane, scheduler)
-    time.sleep(6)
-    spent = _resident(server.pid), _cpu_s(server.pid)
-    server.stop()
-    return spent
+def _speed(result: dict[str, Any]) -> float:
+    return result.get("podsPerSecond") or 0.0
 
 
-def _any(api: Api, selector: str) -> bool:
-    """Is there a pod like that?"""
-    return bool(api.call("GET", "/api/v1/pods", fieldSelector=selector, limit="1")["items"])
+def _ratio(one: float | None, other: float | None) -> float | None:
+    return round(one / other, 2) if one and other else None
 
 
-def _resident(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_BYTES
+COLUMNS = (("podsPerSecond", "PODS/S"), ("cpuMillisecondsPerPod", "CPU MS/POD"), ("residentMegabytes", "RSS MB"))
 
 
-def _cpu_s(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS_S
+def table(document: dict[str, Any]) -> str:
+    """A line for each workload and contender, with what they come to beside each other."""
+    heads = ("NODES", "BOUND", *(head for _, head in COLUMNS), "RATIO", "CPU RATIO", "OF CEILING")
+    lines = [f"{'WORKLOAD':<26}{'SCHEDULER':<16}" + "".join(f"{head:>12}" for head in heads)]
+    for result in document["results"]:
+        for contender in (BAYPLAN, KUBE_SCHEDULER, BIND_ONLY):
+            if contender not in result:
+                continue
+            each = result[contender]
+            compared = ("ratio", "cpuRatio", "shareOfCeiling") if contender == BAYPLAN else ()
+            values = [result["nodes"], each.get("bound"), *(each.get(name) for name, _ in COLUMNS)]
+            values += [result[name] for name in compared]
+            shown = "".join(f"{'-' if value is None else value:>12}" for value in values)
+            lines.append(f"{result['workload']:<26}{contender:<16}{shown}")
+    return "\n".join(lines)
 
-
-def _all(count: int, make: Callable[[int], Any]) -> None:
-    with ThreadPoolExecutor(8) as workers:
-        for _ in workers.map(make, range(count)):
-            pass
-    gc.collect()
-
-
-def _node(number: int) -> dict[str, Any]:
-    name = f"node-{number:05d}"
-    labels = {"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": f"zone-{number % 3}"}
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": name, "labels": labels},
-        "status": {"capacity": QUANTITIES, "allocatable": QUANTITIES},
-    }
-
-
-def _pod(number: int, scheduler: str) -> dict[str, Any]:
-    requests = {"cpu": "10m", "memory": "50Mi"}
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": f"pod-{number:06d}", "namespace": "default", "labels": {"app": "bench"}},
-        "spec": {
-            "schedulerName": scheduler,
-            "containers": [{"name": "main", "image": "pause", "resources": {"requests": requests}}],
-        },
-    }
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
-_PROCESSES = ProcessGroup()
 
 if __name__ == "__main__":
     main()
