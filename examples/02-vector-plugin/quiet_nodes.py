@@ -14,7 +14,7 @@ from bayplan.framework import MAX_SCORE, Depends, ScorePlugin
 
 class QuietNodes(ScorePlugin):
     name = "QuietNodes"
-    score_depends = Depends.ROW  # a node's score depends on that node alone
+    score_depends = Depends.AMOUNTS  # a node's score depends on how many pods it has and may have
 
     def requeue_on(self):
         return ()

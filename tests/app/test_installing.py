@@ -44,6 +44,37 @@ def test_every_file_is_printed_and_in_the_kustomization() -> None:
     assert {file.name for file in SOURCE.iterdir()} == set(PARTS["scheduler"]) == set(kustomization["resources"])
 
 
+@pytest.mark.parametrize("file", PARTS["rebalancer"])
+def test_deploy_holds_the_files_of_the_rebalancer(file: str) -> None:
+    source, copy = SOURCE.parent / "rebalancer", ROOT / "deploy" / "rebalancer"
+    assert (copy / file).read_text() == (source / file).read_text(), f"cp {source}/*.yaml {copy}/"
+    assert yaml.safe_load((copy / "kustomization.yaml").read_text())["resources"] == list(PARTS["rebalancer"])
+
+
+@pytest.mark.parametrize("file", PARTS["placement"])
+def test_deploy_holds_the_files_of_the_placement_controller(file: str) -> None:
+    source, copy = SOURCE.parent / "placement", ROOT / "deploy" / "placement"
+    assert (copy / file).read_text() == (source / file).read_text(), f"cp {source}/*.yaml {copy}/"
+    assert yaml.safe_load((copy / "kustomization.yaml").read_text())["resources"] == list(PARTS["placement"])
+
+
+def test_the_rebalancer_reads_what_the_scheduler_reads_and_the_policies() -> None:
+    def readable(part: str, role: str) -> set[tuple[str, str]]:
+        rules = documents(part)["ClusterRole", role]["rules"]
+        return {
+            (group, resource)
+            for rule in rules
+            if "watch" in rule["verbs"]
+            for group in rule["apiGroups"]
+            for resource in rule["resources"]
+        }
+
+    policies = readable("crds", "bayplan-policy-reader")
+    assert readable("rebalancer", "bayplan-rebalancer") == readable("scheduler", "bayplan-scheduler") | policies
+    deployment = documents("rebalancer")["Deployment", "bayplan-rebalancer"]
+    assert deployment["spec"]["template"]["spec"]["containers"][0]["image"] == f"bayplan:{bayplan.__version__}"
+
+
 def test_all_is_every_part() -> None:
     assert documents(ALL) == {key: value for part in PARTS for key, value in documents(part).items()}
 

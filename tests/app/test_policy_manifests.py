@@ -91,3 +91,12 @@ def test_the_scheduler_may_read_what_its_plugins_read_of_the_group() -> None:
 
 def test_kinds_are_printed_before_those_who_read_them() -> None:
     assert next(iter(PARTS)) == "crds"
+
+
+def test_a_listing_of_policies_shows_how_they_stand() -> None:
+    columns = DEFINITIONS["WorkloadPolicy"]["spec"]["versions"][0]["additionalPrinterColumns"]
+    always = [each["name"] for each in columns if not each.get("priority")]
+    assert always == ["Key", "Type", "Method", "Desired", "Current", "Satisfied", "Age"], "as the guide shows it"
+    for each in columns:
+        part, _, field = each["jsonPath"].removeprefix(".").partition(".")
+        assert part == "metadata" or field.partition("[")[0] in schema("WorkloadPolicy", part), each["jsonPath"]

@@ -164,3 +164,22 @@ def test_templates_lose_a_priority_class_that_is_gone() -> None:
     names = [each["spec"]["template"]["spec"].get("priorityClassName") for each in sets]
     assert names == [None, "there", "system-node-critical"]
     load(documents_of([*sets, there]))
+
+
+def test_loads_stay_whatever_their_policy_calls_them_and_so_do_ledgers() -> None:
+    document = trimmed(
+        """
+        apiVersion: v1
+        kind: Node
+        metadata:
+          name: n1
+          annotations:
+            gpu_busy: "0.63012,2026-01-31T10:00:00Z"
+            node_hot_value: "3,2026-01-31T10:00:00Z"
+            spare.bayplan.io/ledger: '{"cpuMilli":1}'
+            note: "a,b"
+            csi.volume.kubernetes.io/nodeid: '{"driver":"hunter2"}'
+        """
+    )
+
+    assert set(document["metadata"]["annotations"]) == {"gpu_busy", "node_hot_value", "spare.bayplan.io/ledger"}

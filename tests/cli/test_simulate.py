@@ -185,3 +185,29 @@ def test_long_runs_say_how_far_they_are(shell: Shell, monkeypatch: pytest.Monkey
 def test_paths_are_told_as_they_were_given(shell: Shell) -> None:
     Path("bad.yaml").write_text("kind: [\n")
     assert shell.run("simulate", "-f", "bad.yaml").err.startswith("error: bad.yaml:2: ")
+
+
+# -- real use --
+
+POD_WITH_USAGE = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: busy, annotations: {simulation.bayplan.io/usage: cpu=1}}
+spec: {containers: [{name: main, image: app}]}
+"""
+
+
+def test_a_run_with_usage_profiles_shows_real_use(shell: Shell) -> None:
+    path = shell.write("all.yaml", joined(NODE, POD_WITH_USAGE))
+    ended = shell.run("simulate", "-f", path, "--for", "10m", "--outage", "1m-2m", "--outage", "3m-4m")
+    assert (ended.code, ended.err) == (0, "")
+    assert "0 TO 10 MINUTES" in ended.out
+    assert "0 TO" not in shell.run("simulate", "-f", path).out
+
+
+@pytest.mark.parametrize("span", ["10m", "20m-10m", "now-10m", "1m-"])
+def test_an_outage_that_is_no_span_of_time_is_refused(shell: Shell, span: str) -> None:
+    ended = shell.run("simulate", "-f", shell.write("all.yaml", NODE), "--for", "10m", "--outage", span)
+    assert ended.code == 2
+    assert "--outage" in ended.err
+    assert len(ended.err.splitlines()) == 1

@@ -27,7 +27,7 @@ from bayplan.simulator.explaining import explain_documents
 from tests.docs import running
 from tests.docs.pages import PLUGIN_PAGES, ROOT, Block, anchors, blocks, links, name_of, pages, section
 
-SNAKE = {cls: re.sub(r"(?<!^)(?=[A-Z])", "_", cls.name).lower() for cls in IN_TREE}
+SNAKE = {cls: re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.name).lower() for cls in IN_TREE}
 DEPLOY = ROOT / "deploy" / "plugins"
 CLI_PAGE = ROOT / "docs" / "reference" / "cli.md"
 

@@ -22,8 +22,9 @@ COMMON = ["-f", "nodes.yaml", "-f", "clusterlink-floater-deployment-mix.yaml", "
 RUNS = {
     "test-1": ["simulate", *COMMON, "-f", "workloadpolicy-example-1.yaml"],
     "test-2": ["simulate", *COMMON, "-f", "workloadpolicy-example-2.yaml"],
+    "rebalance": ["simulate", "-f", "rebalance.yaml"],
 }
-EXIT_CODES = {"test-1": 0, "test-2": 1}
+EXIT_CODES = {"test-1": 0, "test-2": 1, "rebalance": 0}
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -69,6 +70,14 @@ def test_published_test_2_places_one_and_three_and_two_wait(seed: int) -> None:
 
 def test_exit_codes_say_whether_pods_wait() -> None:
     assert {name: run(*RUNS[name]).returncode for name in RUNS} == EXIT_CODES
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_new_numbers_take_two_moves(seed: int) -> None:
+    document: dict[str, Any] = yaml.safe_load(run(*RUNS["rebalance"], "--seed", str(seed), "-o", "yaml").stdout)
+    nodes = Counter(each["node"][0] for each in document["pods"] if each["state"] == "Bound")
+    assert nodes == {"a": 3, "b": 5}
+    assert [(each["fromDomain"], each["toDomain"]) for each in document["moves"]] == [("regionA", "regionB")] * 2
 
 
 def test_the_policy_with_the_old_field_name_is_read_with_a_warning() -> None:

@@ -56,6 +56,14 @@ KINDS: dict[str, tuple[str, str, bool]] = {
     "WorkloadPolicy": ("kosmos.io/v1alpha1", "workloadpolicies", True),
     "DistributionPolicy": ("kosmos.io/v1alpha1", "distributionpolicies", True),
     "ClusterDistributionPolicy": ("kosmos.io/v1alpha1", "clusterdistributionpolicies", False),
+    "VirtualMachine": ("kubevirt.io/v1", "virtualmachines", True),
+    "VirtualMachineInstance": ("kubevirt.io/v1", "virtualmachineinstances", True),
+    "ManagedCluster": ("cluster.open-cluster-management.io/v1", "managedclusters", False),
+    "ManagedClusterSet": ("cluster.open-cluster-management.io/v1beta2", "managedclustersets", False),
+    "ManagedClusterSetBinding": ("cluster.open-cluster-management.io/v1beta2", "managedclustersetbindings", True),
+    "Placement": ("cluster.open-cluster-management.io/v1beta1", "placements", True),
+    "PlacementDecision": ("cluster.open-cluster-management.io/v1beta1", "placementdecisions", True),
+    "AddOnPlacementScore": ("cluster.open-cluster-management.io/v1alpha1", "addonplacementscores", True),
 }
 MERGE_PATCH = "application/merge-patch+json"
 

@@ -8,7 +8,7 @@ What becomes of each object is in ``trimming``.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,33 +87,36 @@ async def _gather(
 ) -> list[dict[str, Any]]:
     client = Client(credentials)
     try:
-        found = await asyncio.gather(*(_readable(client, kind, warn) for kind in wanted))
+        found = await asyncio.gather(*(readable(client, kind, warn) for kind in wanted))
     finally:
         await client.close()
     documents = [trimming.document(kind, raw) for kind, raws in zip(wanted, found, strict=True) for raw in raws]
     return trimming.consistent([document for document in documents if document is not None])
 
 
-async def _readable(client: Client, kind: Kind, warn: Warn) -> list[dict[str, Any]]:
-    """All objects of a kind; without permission none, where scheduling can do without."""
+async def readable(
+    client: Client, kind: Kind, warn: Warn, *, namespace: str = "", essential: Collection[str] = ESSENTIAL
+) -> list[dict[str, Any]]:
+    """All objects of a kind, be it in one namespace; without permission none, where one can do without."""
     try:
-        return await _list(client, kind)
+        return await _list(client, kind, namespace)
     except NotFoundError:
         return []
     except ForbiddenError as error:
-        if kind.name in ESSENTIAL:
+        if kind.name in essential:
             raise
         warn(f"{kind.plural} are left out: {error.message}")
         return []
 
 
-async def _list(client: Client, kind: Kind) -> list[dict[str, Any]]:
+async def _list(client: Client, kind: Kind, namespace: str) -> list[dict[str, Any]]:
     selector = {"fieldSelector": LIVE_PODS} if kind.name == "Pod" else {}
+    path = path_of(kind, namespace)
     try:
-        return await _pages(client, path_of(kind), {**selector, "limit": str(PAGE)})
+        return await _pages(client, path, {**selector, "limit": str(PAGE)})
     except GoneError:
         # The pages took longer than the server remembers; all at once then.
-        return await _pages(client, path_of(kind), selector)
+        return await _pages(client, path, selector)
 
 
 async def _pages(client: Client, path: str, params: dict[str, str]) -> list[dict[str, Any]]:

@@ -10,11 +10,15 @@ from typing import Any
 
 import msgspec
 
+from bayplan.controllers.rebalancer import protecting
+from bayplan.controllers.rebalancer.planner import DELETION_COST
 from bayplan.errors import InputError
-from bayplan.objects import kosmos, volume, workload
+from bayplan.objects import crane_annotations, kosmos, spare, volume, workload
 from bayplan.objects.kinds import Kind, convert, describe
+from bayplan.objects.kubevirt import STICKY_NODE
 from bayplan.objects.pod_defaulting import SYSTEM_PRIORITY_CLASSES
 from bayplan.objects.validating import check_object
+from bayplan.simulator import usage_profiles
 from bayplan.simulator.workloads import REVISION
 
 READ_ANNOTATIONS = frozenset(
@@ -30,6 +34,10 @@ READ_ANNOTATIONS = frozenset(
         kosmos.LEAF_MODE,
         kosmos.OWNED_BY_CLUSTER,
         kosmos.CLUSTER_OWNERS,
+        spare.LEDGER,
+        usage_profiles.USAGE,
+        DELETION_COST,
+        *protecting.READ_ANNOTATIONS,
     )
 )
 # Their content is nobody's business; that they are there is enough.
@@ -84,10 +92,17 @@ class Trimming:
 
     def _entry(self, key: str, value: Any) -> Any:
         if key == "annotations" and isinstance(value, dict):
-            return {name: text for name, text in value.items() if name in self._keep} or None
+            kept = {name: text for name, text in value.items() if self._is_read(name, text)}
+            return kept or None
         if key in _OPAQUE and isinstance(value, dict):
             return {}
         return self._trim(value)
+
+    def _is_read(self, name: str, text: Any) -> bool:
+        """A policy gives metrics any name, so loads are known by their values: a number and a time tell no secret."""
+        if name in self._keep or name.startswith(STICKY_NODE):
+            return True
+        return isinstance(text, str) and crane_annotations.read(text) is not None
 
 
 def _template_specs(documents: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -54,7 +54,7 @@ def explain(
     name = pod_name(what)
     started = options.read_now(now)
     if not filename:
-        given, current = _live(kubeconfig, context, config, plugin or ())
+        given, current = live_cluster(kubeconfig, context, config, plugin or ())
         namespace = namespace or current
     elif kubeconfig or context:
         raise InputError("files and a live cluster at once", fix="leave out -f, or --kubeconfig and --context")
@@ -67,7 +67,9 @@ def explain(
     return 1 if document["verdict"] == explaining.UNSCHEDULABLE else 0
 
 
-def _live(kubeconfig: str | None, context: str | None, config: str | None, plugins: Sequence[str]) -> tuple[Given, str]:
+def live_cluster(
+    kubeconfig: str | None, context: str | None, config: str | None, plugins: Sequence[str]
+) -> tuple[Given, str]:
     """A live cluster as if it had been read from files, and the namespace its context names."""
     from bayplan.app import snapshotting
     from bayplan.simulator import loading

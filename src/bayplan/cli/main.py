@@ -15,8 +15,11 @@ from typing import Annotated
 import typer
 
 from bayplan import __version__
-from bayplan.cli import bench, dev_cluster, explain, manifests, plugins, scheduler, simulate, snapshot
+from bayplan.cli import annotator, bench, dev_cluster, explain, manifests, place, plugins, scheduler, simulate, snapshot
 from bayplan.cli.output import complain, set_up_logs
+from bayplan.cli.placement import placement
+from bayplan.cli.rebalancer import rebalancer
+from bayplan.cli.sticky import sticky
 from bayplan.errors import BayplanError
 
 WRONG, INTERRUPTED = 2, 130
@@ -35,10 +38,15 @@ app = typer.Typer(
 app.command("simulate")(simulate.simulate)
 app.command("explain")(explain.explain)
 app.command("scheduler")(scheduler.scheduler)
+app.command("annotator")(annotator.annotator)
+app.command("rebalancer")(rebalancer)
+app.command("placement")(placement)
 app.command("plugins")(plugins.plugins)
 app.command("bench")(bench.bench)
+app.command("place")(place.place)
 app.command("snapshot")(snapshot.snapshot)
 app.command("manifests")(manifests.manifests)
+app.add_typer(sticky, name="sticky")
 app.command("dev-cluster")(dev_cluster.dev_cluster)
 
 

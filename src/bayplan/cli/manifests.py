@@ -15,7 +15,14 @@ class Part(StrEnum):
 
     CRDS = "crds"
     SCHEDULER = "scheduler"
+    REBALANCER = "rebalancer"
+    ANNOTATOR = "annotator"
+    STICKY_VM = "sticky-vm"
+    PLACEMENT = "placement"
     ALL = "all"
+    PROMETHEUS_RULES = "prometheus-rules"
+    PROMETHEUS_OPERATOR_RULES = "prometheus-operator-rules"
+    PLACEMENT_CRDS = "placement-crds"
 
 
 def manifests(

@@ -38,6 +38,14 @@ def simulate(
             show_default=False,
         ),
     ] = None,
+    outage: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FROM-TO",
+            help="With --for and usage profiles: nothing is measured meanwhile, such as 10m-70m.  May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say of every pending pod why.")] = False,
     output: Annotated[Shape, typer.Option("--output", "-o", help="How to show the result.")] = Shape.TABLE,
     verbose: options.Verbose = False,
@@ -48,6 +56,7 @@ def simulate(
     Exit code 0: every pod that could be handled is bound.  1: some pod is pending.  2: the input is wrong.
     """
     from bayplan.simulator import loading, report, simulating
+    from bayplan.simulator.load import LoadOptions
 
     started, length = options.read_now(now), options.read_duration(run_for, "--for")
     given = loading.read(filename, recursive=recursive, config=config, plugins=plugin or ())
@@ -59,6 +68,7 @@ def simulate(
             run_for_s=length,
             plugins=plugin or (),
             with_explanations=explain,
+            load=LoadOptions(outages=options.read_spans(outage or (), "--outage")),
             warn=warn,
             progress=tell,
         )
