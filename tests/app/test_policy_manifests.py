@@ -10,6 +10,7 @@ import yaml
 
 from bayplan.app.installing import PARTS, manifests
 from bayplan.objects import kinds, kosmos
+from bayplan.objects.meta import StatusCondition
 from bayplan.plugins import IN_TREE
 
 DOCUMENTS = list(yaml.safe_load_all(manifests("crds")))
@@ -44,7 +45,7 @@ def test_every_kind_that_is_registered_has_a_definition() -> None:
         ("WorkloadPolicy", ("spec", "rebalance"), kosmos.Rebalance),
         ("WorkloadPolicy", ("status",), kosmos.WorkloadPolicyStatus),
         ("WorkloadPolicy", ("status", "domains"), kosmos.DomainStatus),
-        ("WorkloadPolicy", ("status", "conditions"), kosmos.PolicyCondition),
+        ("WorkloadPolicy", ("status", "conditions"), StatusCondition),
         ("DistributionPolicy", ("spec",), kosmos.DistributionPolicySpec),
         ("DistributionPolicy", ("spec", "resourceSelectors"), kosmos.ResourceSelector),
         ("DistributionPolicy", ("spec", "policyTerms"), kosmos.PolicyTerm),

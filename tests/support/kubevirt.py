@@ -10,13 +10,13 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tests.support.api import Api, ApiError, Object
+from tests.support.api import Api, Object
+from tests.support.definitions import defined
 from tests.support.live import Cluster
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "sticky-vm"
@@ -63,31 +63,8 @@ DEFINITIONS = (definition(KINDS[0], ["vm", "vms"]), definition(KINDS[1], ["vmi",
 @contextmanager
 def installed(api: Api) -> Iterator[None]:
     """The definitions, created and served, until the end of the block."""
-    for document in DEFINITIONS:
-        api.create(document)
-    for kind in KINDS:
-        api.wait_for(partial(_is_served, api, kind), 20, f"{kind} to be served")
-    try:
+    with defined(api, DEFINITIONS, KINDS):
         yield
-    finally:
-        for document in DEFINITIONS:
-            api.delete("CustomResourceDefinition", document["metadata"]["name"])
-        for kind in KINDS:
-            api.wait_for(partial(_is_gone, api, kind), 20, f"{kind} to be gone")
-
-
-def _is_served(api: Api, kind: str) -> bool:
-    try:
-        api.list(kind)
-    except ApiError as error:
-        if error.code != 404:
-            raise
-        return False
-    return True
-
-
-def _is_gone(api: Api, kind: str) -> bool:
-    return not _is_served(api, kind)
 
 
 class KubeVirt:

@@ -118,6 +118,9 @@ class Plugin:
         return self.reasons.index(reason) + 1
 
 
+# What a plugin must write raises NotImplementedError until it does.  The methods are not abstract, since of the two
+# forms of filter and score a plugin may write either.
+
 # -- before the cycle --
 
 

@@ -85,6 +85,7 @@ class Credentials:
         configuration = client.Configuration()
         try:
             if self._in_cluster():
+                # The library has no types.
                 config.load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]
             else:
                 self._load_file(config, configuration)

@@ -34,6 +34,9 @@ NAMESPACE_LABEL = "kubernetes.io/metadata.name"
 _UID_SPACE = UUID("6f2c2f0e-2a57-5f0b-9d3c-1f6a6c9d7b11")
 
 _Object = TypeVar("_Object", bound=ApiObject)
+_Scaled = TypeVar(
+    "_Scaled", workload.Deployment, workload.ReplicaSet, workload.ReplicationController, workload.StatefulSet
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +72,15 @@ def default_object(thing: ApiObject, classes: Classes) -> ApiObject:
     if isinstance(thing, Pod):
         return default_pod(thing, classes.priority, classes.runtime)
     if isinstance(thing, volume.PersistentVolumeClaim):
-        return _default_claim(_identified(thing), classes.default_storage)
+        return default_claim(thing, classes)
     settle = _SETTLE.get(type(thing))
     identified = _identified(thing)
     return settle(identified) if settle else identified
+
+
+def default_claim(claim: volume.PersistentVolumeClaim, classes: Classes) -> volume.PersistentVolumeClaim:
+    """The claim as an API server with these classes would store it."""
+    return _default_claim(_identified(claim), classes.default_storage)
 
 
 def default_pod(
@@ -129,7 +137,7 @@ def _default_namespace(namespace: workload.Namespace) -> workload.Namespace:
     return replace(namespace, metadata=replace(namespace.metadata, labels=labels))
 
 
-def _one_replica(thing: Any) -> Any:
+def _one_replica(thing: _Scaled) -> _Scaled:
     return thing if thing.spec.replicas is not None else replace(thing, spec=replace(thing.spec, replicas=1))
 
 
@@ -137,12 +145,12 @@ def _default_replication_controller(thing: workload.ReplicationController) -> wo
     labels = thing.spec.template.metadata.labels
     spec = replace(thing.spec, selector=thing.spec.selector or labels)
     meta = replace(thing.metadata, labels=thing.metadata.labels or labels)
-    return _one_replica(replace(thing, spec=spec, metadata=meta))  # type: ignore[no-any-return]
+    return _one_replica(replace(thing, spec=spec, metadata=meta))
 
 
 def _default_stateful_set(thing: workload.StatefulSet) -> workload.StatefulSet:
     spec = replace(thing.spec, pod_management_policy=thing.spec.pod_management_policy or "OrderedReady")
-    return _one_replica(replace(thing, spec=spec))  # type: ignore[no-any-return]
+    return _one_replica(replace(thing, spec=spec))
 
 
 def _default_job_spec(spec: workload.JobSpec) -> workload.JobSpec:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from bayplan.objects.meta import ApiObject, LabelSelector, Wire
+from bayplan.objects.meta import ApiObject, LabelSelector, StatusCondition, Wire
 from bayplan.objects.selector import Selector, compile_label_selector
 from bayplan.objects.toleration import Toleration
 
@@ -87,15 +87,6 @@ class WorkloadPolicySpec(Wire, frozen=True, kw_only=True):
     rebalance: Rebalance | None = None
 
 
-class PolicyCondition(Wire, frozen=True, kw_only=True):
-    type: str = ""
-    status: str = ""
-    reason: str = ""
-    message: str = ""
-    last_transition_time: str | None = None
-    observed_generation: int = 0
-
-
 class DomainStatus(Wire, frozen=True, kw_only=True):
     name: str = ""
     desired: int = 0
@@ -111,7 +102,7 @@ class WorkloadPolicyStatus(Wire, frozen=True, kw_only=True):
     ready: int = 0
     pending: int = 0
     domains: tuple[DomainStatus, ...] | None = None
-    conditions: tuple[PolicyCondition, ...] | None = None
+    conditions: tuple[StatusCondition, ...] | None = None
 
 
 class WorkloadPolicy(ApiObject, frozen=True, kw_only=True):

@@ -58,6 +58,17 @@ class ObjectMeta(Wire, frozen=True, kw_only=True):
         return None
 
 
+class StatusCondition(Wire, frozen=True, kw_only=True):
+    """How an object is doing in one respect, as custom resources write it."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_transition_time: str | None = None
+    observed_generation: int = 0
+
+
 class LabelSelectorRequirement(Wire, frozen=True, kw_only=True):
     """One `matchExpressions` entry as it is written."""
 

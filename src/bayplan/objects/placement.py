@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from bayplan.objects.meta import ApiObject, LabelSelector, LabelSelectorRequirement, Wire
+from bayplan.objects.meta import ApiObject, LabelSelector, LabelSelectorRequirement, StatusCondition, Wire
 from bayplan.objects.quantity import Quantity
 from bayplan.objects.toleration import Taint, Toleration
 
@@ -37,15 +37,6 @@ LABEL, CLAIM = "Label", "Claim"
 DO_NOT_SCHEDULE, SCHEDULE_ANYWAY = "DoNotSchedule", "ScheduleAnyway"
 NESTED, FLAT = "Nested", "Flat"
 EXCLUSIVE, BY_LABELS = "ExclusiveClusterSetLabel", "LabelSelector"
-
-
-class StatusCondition(Wire, frozen=True, kw_only=True):
-    type: str = ""
-    status: str = ""
-    reason: str = ""
-    message: str = ""
-    last_transition_time: str | None = None
-    observed_generation: int = 0
 
 
 # -- the clusters --

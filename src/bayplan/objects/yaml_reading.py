@@ -33,6 +33,7 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _OLD_OCTAL = re.compile(r"([-+]?)0([0-7]+)")
 
 
+# The parser is C and has no types, hence "Any" as a base class.
 class _Reader(_Parser):  # type: ignore[misc]
     """The parser with its guessing of types switched off; `_plain` guesses instead, and remembers."""
 

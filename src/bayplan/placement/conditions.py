@@ -5,7 +5,7 @@ The hub controller writes them, `bayplan place` shows them.
 
 from __future__ import annotations
 
-from bayplan.objects.placement import StatusCondition
+from bayplan.objects.meta import StatusCondition
 from bayplan.placement import domains
 from bayplan.placement.scheduling import Evaluation
 

@@ -176,7 +176,7 @@ class StatefulPods(Controller):
 
     def claims(self, names: Names) -> list[PersistentVolumeClaim]:
         """The claims of its pods that are not there yet."""
-        made = []
+        made: list[PersistentVolumeClaim] = []
         for ordinal in self._ordinals():
             for template in self._set.spec.volume_claim_templates or ():
                 name = self._claim_name(template, ordinal)
@@ -184,8 +184,8 @@ class StatefulPods(Controller):
                     names.take("PersistentVolumeClaim", self.owner.namespace, name)
                     meta = ObjectMeta(name=name, namespace=self.owner.namespace, labels=template.metadata.labels)
                     claim = replace(template, metadata=meta)
-                    made.append(defaulting.default_object(claim, self.maker.classes))
-        return made  # type: ignore[return-value]
+                    made.append(defaulting.default_claim(claim, self.maker.classes))
+        return made
 
     def _ordinals(self) -> range:
         return range(self._start, self._start + self.wanted)

@@ -115,6 +115,7 @@ async def test_tls_is_checked_against_the_given_ca_and_carries_our_certificate(t
         async with asking(address, insecure=True, **ours) as client:
             assert len((await client.query("cpu")).samples) == 1
         for wrong in ({**name, **ours}, {"ca_file": str(ca), **ours}, {"ca_file": str(ca), **name}):
+            # The settings are of several types, and mypy takes them for one.
             async with asking(address, **wrong) as client:  # type: ignore[arg-type]
                 with pytest.raises(MetricsError):
                     await client.query("cpu")

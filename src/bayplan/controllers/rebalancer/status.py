@@ -14,8 +14,9 @@ import msgspec
 from msgspec.structs import replace
 
 from bayplan.controllers.rebalancer.surveying import Domain, Survey
-from bayplan.objects.kosmos import DomainStatus, PolicyCondition, WorkloadPolicy, WorkloadPolicyStatus
+from bayplan.objects.kosmos import DomainStatus, WorkloadPolicy, WorkloadPolicyStatus
 from bayplan.objects.kosmos_validating import unusual_spellings
+from bayplan.objects.meta import StatusCondition
 
 VALID, SATISFIED, REBALANCING = "Valid", "Satisfied", "Rebalancing"
 
@@ -99,7 +100,7 @@ def _has_misplaced(survey: Survey) -> bool:
     return any(count > group.desired.get(name, 0) for group in survey.groups for name, count in group.current.items())
 
 
-def _conditions(policy: WorkloadPolicy, found: dict[str, Finding | None], now: float) -> Iterable[PolicyCondition]:
+def _conditions(policy: WorkloadPolicy, found: dict[str, Finding | None], now: float) -> Iterable[StatusCondition]:
     before = {each.type: each for each in policy.status.conditions or ()}
     for kind, finding in found.items():
         if finding is None:
@@ -108,7 +109,7 @@ def _conditions(policy: WorkloadPolicy, found: dict[str, Finding | None], now: f
         known = before.get(kind)
         status = "True" if is_true else "False"
         same = known is not None and known.status == status
-        yield PolicyCondition(
+        yield StatusCondition(
             type=kind,
             status=status,
             reason=reason,
