@@ -9,9 +9,7 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "bayplan", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
+settings.register_profile("bayplan", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("bayplan")
 
 

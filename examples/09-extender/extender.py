@@ -1,4 +1,5 @@
 """An extender: nodes of a team take that team's pods only, and a team's pods prefer the team's own nodes."""
+
 import json
 import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer

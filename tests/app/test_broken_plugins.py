@@ -192,9 +192,7 @@ async def test_a_plugin_that_raises_when_no_node_fits_leaves_the_reasons_readabl
         assert await cluster.bound("p1") == "n2"
 
 
-async def test_a_hint_that_raises_counts_as_yes(
-    cluster: Cluster, witness: Witness, broken: type[Troublemaker]
-) -> None:
+async def test_a_hint_that_raises_counts_as_yes(cluster: Cluster, witness: Witness, broken: type[Troublemaker]) -> None:
     await cluster.node("n1", cpu="1")
     async with running(cluster.plane, plugins=[broken]) as run:
         await cluster.pod("p1", cpu="2", metadata=_at("hint"))
@@ -214,9 +212,7 @@ class BadSort(QueueSortPlugin):
         return -queued.pod.priority // (0 if "raise-at" in queued.pod.labels else 1), queued.timestamp
 
 
-async def test_a_queue_sort_that_raises_leaves_its_pod_out_until_it_changes(
-    cluster: Cluster, witness: Witness
-) -> None:
+async def test_a_queue_sort_that_raises_leaves_its_pod_out_until_it_changes(cluster: Cluster, witness: Witness) -> None:
     await cluster.node()
     sort = {"enabled": [{"name": "BadSort"}], "disabled": [{"name": "*"}]}
     config = config_of(profiles=[{"schedulerName": "bayplan", "plugins": {"queueSort": sort}}])

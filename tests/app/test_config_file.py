@@ -27,9 +27,7 @@ def test_without_a_file_there_is_one_profile_with_a_lease_of_its_own() -> None:
 
 
 def test_a_file_is_read(tmp_path: Path) -> None:
-    config = read_config(
-        written(tmp_path, f"{HEAD}podMaxBackoffSeconds: 20\nprofiles: [{{schedulerName: mine}}]\n")
-    )
+    config = read_config(written(tmp_path, f"{HEAD}podMaxBackoffSeconds: 20\nprofiles: [{{schedulerName: mine}}]\n"))
     assert (config.pod_max_backoff_seconds, config.profiles[0].scheduler_name) == (20, "mine")
 
 

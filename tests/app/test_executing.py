@@ -28,9 +28,7 @@ NOW = 1_700_000_000.0
 WEB = pod("web").build()
 
 
-def told(
-    reason: str = "Unschedulable", message: str = "no room", status: str = "False", nominated: str = ""
-) -> Pod:
+def told(reason: str = "Unschedulable", message: str = "no room", status: str = "False", nominated: str = "") -> Pod:
     """A pod whose status says so already."""
     manifest = pod("web").nominated(nominated).manifest()
     condition = {"type": "PodScheduled", "status": status, "reason": reason, "message": message}
@@ -48,11 +46,7 @@ CONDITION = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable
         (
             WEB,
             None,
-            {
-                "conditions": [
-                    CONDITION | {"observedGeneration": 0, "lastTransitionTime": "2023-11-14T22:13:20Z"}
-                ]
-            },
+            {"conditions": [CONDITION | {"observedGeneration": 0, "lastTransitionTime": "2023-11-14T22:13:20Z"}]},
         ),
         (told(), None, {}),
         (told(), "", {}),
@@ -61,11 +55,7 @@ CONDITION = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable
         (
             told(status="True"),
             None,
-            {
-                "conditions": [
-                    CONDITION | {"observedGeneration": 3, "lastTransitionTime": "2023-11-14T22:13:20Z"}
-                ]
-            },
+            {"conditions": [CONDITION | {"observedGeneration": 3, "lastTransitionTime": "2023-11-14T22:13:20Z"}]},
         ),
         (told(), "n1", {"nominatedNodeName": "n1"}),
         (told(nominated="n1"), "n1", {}),
@@ -188,9 +178,7 @@ async def test_a_bind_waits_for_a_patch_under_way_and_drops_one_that_waits() -> 
     assert len(parts.patches) == 1
 
 
-@pytest.mark.parametrize(
-    "problem", [NotFoundError(404, "gone"), ConflictError(409, "anew"), TransportError("down")]
-)
+@pytest.mark.parametrize("problem", [NotFoundError(404, "gone"), ConflictError(409, "anew"), TransportError("down")])
 async def test_a_patch_that_fails_is_no_drama(problem: Exception) -> None:
     executor, _, parts = made()
     parts.problem = problem
@@ -219,13 +207,9 @@ async def test_a_cycle_that_breaks_gives_the_pod_back() -> None:
     ("error", "says"),
     [(ConflictError(409, "taken"), False), (NotFoundError(404, "gone"), False), (None, True)],
 )
-async def test_nothing_is_said_about_a_pod_that_others_bound_or_deleted(
-    error: Exception | None, says: bool
-) -> None:
+async def test_nothing_is_said_about_a_pod_that_others_bound_or_deleted(error: Exception | None, says: bool) -> None:
     executor, engine, parts = made()
-    engine.outcome = lambda bind: BindFailed(
-        bind.queued, bind.decision, Status(Code.ERROR, ("no",), error=error)
-    )
+    engine.outcome = lambda bind: BindFailed(bind.queued, bind.decision, Status(Code.ERROR, ("no",), error=error))
     engine.answer = [Emit(WEB, "Warning", "FailedScheduling", "Scheduling", "no"), no()]
     executor.carry_out([bind()])
     await settle(executor)

@@ -35,15 +35,11 @@ def lease(cluster: Cluster, identity: str) -> dict[str, Any]:
 
 
 async def held(cluster: Cluster) -> Object:
-    found: Object = await asyncio.to_thread(
-        cluster.api.get, "Lease", f"lease-{cluster.namespace}", "kube-system"
-    )
+    found: Object = await asyncio.to_thread(cluster.api.get, "Lease", f"lease-{cluster.namespace}", "kube-system")
     return found["spec"]  # type: ignore[no-any-return]
 
 
-async def test_only_the_leader_binds_and_the_lease_is_given_back_at_once(
-    cluster: Cluster, witness: Witness
-) -> None:
+async def test_only_the_leader_binds_and_the_lease_is_given_back_at_once(cluster: Cluster, witness: Witness) -> None:
     await cluster.node()
     async with (
         running(cluster.plane, lease=lease(cluster, "one")) as one,

@@ -49,9 +49,7 @@ def decision(node: str | None = "n1", **timings: float) -> Decision:
 
 
 def points(sink: Sink) -> list[tuple[str, str]]:
-    return [
-        (point, status) for _, (point, _, status) in sink.of("framework_extension_point_duration_seconds")
-    ]
+    return [(point, status) for _, (point, _, status) in sink.of("framework_extension_point_duration_seconds")]
 
 
 @pytest.mark.parametrize(("attempts", "label"), [(1, "1"), (14, "14"), (15, "15+"), (40, "15+")])
@@ -83,9 +81,7 @@ def test_a_failed_bind_blames_the_point_where_it_ended(status: Status, result: s
 
 def test_a_pod_rejected_while_waiting_tells_how_the_wait_ended() -> None:
     measuring, sink, _ = made()
-    failed = BindFailed(
-        QueuedPod(WEB, 90.0), decision(WaitOnPermit=3.0), unschedulable("time is up"), waited=True
-    )
+    failed = BindFailed(QueuedPod(WEB, 90.0), decision(WaitOnPermit=3.0), unschedulable("time is up"), waited=True)
     measuring.binding_ended(failed, time.perf_counter())
     assert sink.of("permit_wait_duration_seconds") == [(3.0, ("Unschedulable",))]
 

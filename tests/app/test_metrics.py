@@ -41,17 +41,13 @@ def test_gauges_show_the_last_value() -> None:
     assert values(metrics, "scheduler_pending_pods") == {("", "active"): 7}
 
 
-@pytest.mark.parametrize(
-    ("value", "first"), [(0.5, "1"), (1.0, "1"), (1.5, "2"), (16.0, "16"), (17.0, "+Inf")]
-)
+@pytest.mark.parametrize(("value", "first"), [(0.5, "1"), (1.0, "1"), (1.5, "2"), (16.0, "16"), (17.0, "+Inf")])
 def test_a_value_counts_in_its_bucket_and_all_above(value: float, first: str) -> None:
     metrics = PrometheusMetrics()
     metrics.observe("pod_scheduling_attempts", value)
     found = values(metrics, "scheduler_pod_scheduling_attempts")
     bounds = ["1", "2", "4", "8", "16", "+Inf"]
-    assert [found["_bucket", bound] for bound in bounds] == [
-        float(n >= bounds.index(first)) for n in range(6)
-    ]
+    assert [found["_bucket", bound] for bound in bounds] == [float(n >= bounds.index(first)) for n in range(6)]
     assert (found["_sum",], found["_count",]) == (value, 1)
 
 

@@ -59,9 +59,7 @@ async def test_objects_that_make_no_sense_are_left_out(cluster: Cluster, witness
 
     def prepare(faults: FaultyTransport) -> None:
         lines = [_line("ADDED", value) for value in [*nonsense, odd]]
-        faults.on(
-            "WATCH", "/pods$", Lines([*lines, b'{"type": "ADDED", "object": 3}', b"{}", b"\xff\xfe"]), times=1
-        )
+        faults.on("WATCH", "/pods$", Lines([*lines, b'{"type": "ADDED", "object": 3}', b"{}", b"\xff\xfe"]), times=1)
 
     await cluster.node()
     async with running(cluster.plane, prepare=prepare) as run:
@@ -88,9 +86,7 @@ async def test_a_node_with_sizes_that_make_no_sense_is_not_used(cluster: Cluster
     assert {pod["spec"]["nodeName"] for pod in bound} == {"n1"}
 
 
-async def test_pods_that_end_or_never_belonged_to_a_node_are_forgotten(
-    cluster: Cluster, witness: Witness
-) -> None:
+async def test_pods_that_end_or_never_belonged_to_a_node_are_forgotten(cluster: Cluster, witness: Witness) -> None:
     await cluster.node("n1", cpu="1")
     async with running(cluster.plane) as run:
         await cluster.pod("p1", cpu="800m")

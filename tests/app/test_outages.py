@@ -109,9 +109,7 @@ async def test_an_api_server_that_is_down_for_a_while_is_waited_for(
 async def test_a_client_certificate_is_as_good_as_a_token(
     plane: RestartablePlane, cluster: Cluster, witness: Witness, tmp_path: Path
 ) -> None:
-    issued = CLIENT_CA.issue_cert(
-        "someone.example.com", common_name="someone", organization_name="system:masters"
-    )
+    issued = CLIENT_CA.issue_cert("someone.example.com", common_name="someone", organization_name="system:masters")
     (tmp_path / "me.crt").write_bytes(issued.cert_chain_pems[0].bytes())
     (tmp_path / "me.key").write_bytes(issued.private_key_pem.bytes())
     document = yaml.safe_load(plane.kubeconfig().read_text())

@@ -63,14 +63,9 @@ async def test_a_missing_rule_is_named_and_the_rest_goes_on(
             await cluster.event("p1", "Scheduled")
             (refusal,) = run.live.refusals()
             await asyncio.sleep(1.0)
-            assert (
-                'bayplan_unreadable_kinds{kind="PodDisruptionBudget"} 1.0'
-                in run.live.render_metrics().decode()
-            )
+            assert 'bayplan_unreadable_kinds{kind="PodDisruptionBudget"} 1.0' in run.live.render_metrics().decode()
             # Granted, it is used without a restart.
-            await asyncio.to_thread(
-                cluster.api.patch, "ClusterRole", "test-scheduler", {"rules": [*RULES, BUDGETS]}
-            )
+            await asyncio.to_thread(cluster.api.patch, "ClusterRole", "test-scheduler", {"rules": [*RULES, BUDGETS]})
             await until(lambda: not run.live.refusals(), "the kind to be readable")
     assert 'cannot list resource "poddisruptionbudgets"' in refusal
     assert (
@@ -81,9 +76,7 @@ async def test_a_missing_rule_is_named_and_the_rest_goes_on(
     assert [line["kind"] for line in told] == ["PodDisruptionBudget"], "once, not at every try"
 
 
-async def test_without_the_right_to_read_pods_it_does_not_start_and_says_so(
-    cluster: Cluster, role: Object
-) -> None:
+async def test_without_the_right_to_read_pods_it_does_not_start_and_says_so(cluster: Cluster, role: Object) -> None:
     rules = [rule for rule in RULES if rule["resources"] != ["pods"]]
     await asyncio.to_thread(cluster.api.patch, "ClusterRole", "test-scheduler", {"rules": [*rules, BUDGETS]})
     async with running(cluster.plane, kubeconfig=cluster.plane.kubeconfig("nobody"), wait=False) as run:
@@ -94,9 +87,7 @@ async def test_without_the_right_to_read_pods_it_does_not_start_and_says_so(
     assert 'resources: ["pods"]' in refusal
 
 
-async def test_a_missing_right_to_bind_reaches_the_pod(
-    cluster: Cluster, role: Object, witness: Witness
-) -> None:
+async def test_a_missing_right_to_bind_reaches_the_pod(cluster: Cluster, role: Object, witness: Witness) -> None:
     rules = [rule for rule in RULES if rule["resources"] != ["pods/binding"]]
     await asyncio.to_thread(cluster.api.patch, "ClusterRole", "test-scheduler", {"rules": [*rules, BUDGETS]})
     await cluster.node()
@@ -105,16 +96,12 @@ async def test_a_missing_right_to_bind_reaches_the_pod(
         condition = await cluster.unschedulable()
         assert condition["reason"] == "SchedulerError"
         assert 'cannot create resource "pods/binding"' in condition["message"]
-        await asyncio.to_thread(
-            cluster.api.patch, "ClusterRole", "test-scheduler", {"rules": [*RULES, BUDGETS]}
-        )
+        await asyncio.to_thread(cluster.api.patch, "ClusterRole", "test-scheduler", {"rules": [*RULES, BUDGETS]})
         await cluster.bound()
 
 
 @pytest.mark.parametrize("place", ["tokenFile", "kubeconfig"])
-async def test_a_rotated_token_is_read_anew(
-    cluster: Cluster, witness: Witness, tmp_path: Path, place: str
-) -> None:
+async def test_a_rotated_token_is_read_anew(cluster: Cluster, witness: Witness, tmp_path: Path, place: str) -> None:
     await cluster.node()
     token, kubeconfig = tmp_path / "token", tmp_path / "kubeconfig"
     document = yaml.safe_load(cluster.plane.kubeconfig().read_text())

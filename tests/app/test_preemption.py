@@ -55,9 +55,9 @@ async def test_a_victim_is_told_why_and_makes_room(cluster: Cluster, witness: Wi
     assert event["related"]["uid"] == preemptor["metadata"]["uid"]
     order = [path.rsplit("/", 1)[-1] for method, path in run.faults.seen if method in ("PATCH", "DELETE")]
     assert order.index("low") > order.index("status"), "the condition comes before the deletion"
-    assert [
-        body for _, path, body in run.faults.bodies if path.endswith("/low") and "preconditions" in body
-    ] == [{"preconditions": {"uid": victim["metadata"]["uid"]}}]
+    assert [body for _, path, body in run.faults.bodies if path.endswith("/low") and "preconditions" in body] == [
+        {"preconditions": {"uid": victim["metadata"]["uid"]}}
+    ]
 
 
 async def test_a_pod_that_lost_its_place_to_a_higher_one_loses_its_nomination(

@@ -37,9 +37,7 @@ async def test_pods_are_bound_and_told_so(cluster: Cluster, witness: Witness) ->
     assert event["involvedObject"]["uid"] == pod["metadata"]["uid"]
 
 
-async def test_a_pod_that_fits_nowhere_is_told_why_in_kube_schedulers_words(
-    cluster: Cluster, witness: Witness
-) -> None:
+async def test_a_pod_that_fits_nowhere_is_told_why_in_kube_schedulers_words(cluster: Cluster, witness: Witness) -> None:
     await cluster.node("full", cpu="1")
     await cluster.node("reserved", taints=[{"key": "gpu", "effect": "NoSchedule"}])
     await cluster.pod("there", cpu="600m", nodeName="full")
@@ -59,16 +57,12 @@ async def test_a_pod_that_fits_nowhere_is_told_why_in_kube_schedulers_words(
         await asyncio.to_thread(theirs.stop)
     assert (condition["reason"], condition["message"]) == ("Unschedulable", text)
     times = ("lastTransitionTime",)
-    assert {k: v for k, v in condition.items() if k not in times} == {
-        k: v for k, v in real.items() if k not in times
-    }
+    assert {k: v for k, v in condition.items() if k not in times} == {k: v for k, v in real.items() if k not in times}
     assert (event["type"], event["action"], event["message"]) == ("Warning", "Scheduling", text)
 
 
 @pytest.mark.parametrize("others", [0, 2])
-async def test_a_new_node_takes_a_waiting_pod_within_a_second(
-    cluster: Cluster, witness: Witness, others: int
-) -> None:
+async def test_a_new_node_takes_a_waiting_pod_within_a_second(cluster: Cluster, witness: Witness, others: int) -> None:
     await cluster.nodes(others, cpu="1")
     async with running(cluster.plane):
         await cluster.pod("p1", cpu="2")
@@ -89,9 +83,7 @@ async def test_a_condition_that_stays_the_same_is_written_once(cluster: Cluster)
         first = await cluster.unschedulable("p1")
         queue = run.live.engine.queue
         (queued,) = [entry for _, entry in queue.entries()]
-        await until(
-            lambda: queued.pod.condition("PodScheduled") is not None, "the watch to show the condition"
-        )
+        await until(lambda: queued.pod.condition("PodScheduled") is not None, "the watch to show the condition")
         for _ in range(2):
             queue.activate([queued.pod])
             run.live._executor.woken.set()
@@ -138,9 +130,7 @@ async def test_the_real_kube_scheduler_works_beside_it_on_the_same_nodes(cluster
     assert ours["involvedObject"].keys() == real["involvedObject"].keys()
 
 
-async def test_each_profile_schedules_its_own_pods_by_its_own_rules(
-    cluster: Cluster, witness: Witness
-) -> None:
+async def test_each_profile_schedules_its_own_pods_by_its_own_rules(cluster: Cluster, witness: Witness) -> None:
     await cluster.node("n1", taints=[{"key": "gpu", "effect": "NoSchedule"}])
     careless = {
         "schedulerName": "careless",
@@ -157,9 +147,7 @@ async def test_each_profile_schedules_its_own_pods_by_its_own_rules(
     assert "untolerated taint" in condition["message"]
 
 
-async def test_nothing_is_written_about_a_gated_pod_until_its_gate_opens(
-    cluster: Cluster, witness: Witness
-) -> None:
+async def test_nothing_is_written_about_a_gated_pod_until_its_gate_opens(cluster: Cluster, witness: Witness) -> None:
     await cluster.node()
     async with running(cluster.plane) as run:
         await cluster.pod("p1", schedulingGates=[{"name": "example.com/wait"}])
@@ -167,9 +155,7 @@ async def test_nothing_is_written_about_a_gated_pod_until_its_gate_opens(
         await asyncio.sleep(0.3)
         assert run.faults.count("PATCH", "/p1") == run.faults.count("POST", "/p1") == 0
         assert run.faults.count("POST", "/events$") == 0
-        await asyncio.to_thread(
-            cluster.api.patch, "Pod", "p1", {"spec": {"schedulingGates": None}}, cluster.namespace
-        )
+        await asyncio.to_thread(cluster.api.patch, "Pod", "p1", {"spec": {"schedulingGates": None}}, cluster.namespace)
         await cluster.bound("p1")
 
 
@@ -221,9 +207,7 @@ async def test_a_part_that_breaks_ends_the_whole(cluster: Cluster) -> None:
     async with running(cluster.plane) as run:
         informer = run.live.informers[0]
         informer._follow = None  # type: ignore[method-assign,assignment]
-        await cluster.create(
-            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": cluster.namespace + "-b"}}
-        )
+        await cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": cluster.namespace + "-b"}})
         assert informer.kind.name == "Namespace"
         with pytest.raises(TypeError):
             await asyncio.wait_for(asyncio.shield(run.task), 5)

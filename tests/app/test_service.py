@@ -28,9 +28,7 @@ Samples = dict[str, float]
 
 
 @asynccontextmanager
-async def served(
-    cluster: Cluster, run: Running, open_metrics: bool = False
-) -> AsyncIterator[aiohttp.ClientSession]:
+async def served(cluster: Cluster, run: Running, open_metrics: bool = False) -> AsyncIterator[aiohttp.ClientSession]:
     """A session with the port of a running scheduler as its base; the scheduler's faults are for reviews too."""
     client, faults = client_of(cluster.plane.kubeconfig())
     faults.rules = run.faults.rules
@@ -155,8 +153,7 @@ async def test_metrics_have_kube_schedulers_names_and_move(
     assert {key: now.get(key) for key in expected} == expected
     moved = {
         f"scheduler_plugin_evaluation_total{{extension_point=Filter,plugin=NodeResourcesFit,{ours}}}",
-        f"scheduler_framework_extension_point_duration_seconds_count"
-        f"{{extension_point=Filter,{ours},status=Success}}",
+        f"scheduler_framework_extension_point_duration_seconds_count{{extension_point=Filter,{ours},status=Success}}",
         "scheduler_event_handling_duration_seconds_count{event=PodAdd}",
         "scheduler_queueing_hint_execution_duration_seconds_count",
         "scheduler_plugin_execution_duration_seconds_count{extension_point=Filter,plugin=NodeResourcesFit",
@@ -188,9 +185,7 @@ async def test_the_first_signal_stops_in_order_and_handlers_are_gone_then() -> N
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-async def test_a_part_that_breaks_ends_the_service_with_1(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_part_that_breaks_ends_the_service_with_1(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     async def broken(self: Recorder) -> None:
         raise IndexError("a mistake of ours")
 

@@ -24,9 +24,7 @@ pytestmark = pytest.mark.kube
 PODS = "/pods$"
 
 
-async def test_after_410_it_lists_again_and_learns_only_what_changed(
-    cluster: Cluster, witness: Witness
-) -> None:
+async def test_after_410_it_lists_again_and_learns_only_what_changed(cluster: Cluster, witness: Witness) -> None:
     await cluster.nodes(2)
     async with running(cluster.plane) as run:
         await cluster.pods(4)
@@ -136,9 +134,7 @@ async def test_a_network_that_swallows_everything_without_a_word_is_noticed(
             await knows_the_cluster(run, cluster)
 
 
-async def test_a_network_that_breaks_is_waited_for(
-    cluster: Cluster, witness: Witness, tmp_path: Path
-) -> None:
+async def test_a_network_that_breaks_is_waited_for(cluster: Cluster, witness: Witness, tmp_path: Path) -> None:
     await cluster.node()
     host, port = cluster.plane.server.removeprefix("https://").split(":")
     async with (

@@ -31,9 +31,7 @@ async def serving(ca: trustme.CA, denies: Callable[[str], bool]) -> AsyncIterato
         answer = {"uid": asked["uid"], "allowed": not denies(asked["name"])}
         if not answer["allowed"]:
             answer["status"] = {"message": "not on my watch"}
-        return web.json_response(
-            {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": answer}
-        )
+        return web.json_response({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": answer})
 
     app = web.Application()
     app.add_routes([web.post("/", review)])

@@ -107,9 +107,7 @@ async def test_server_errors_that_pass_are_waited_out(cluster: Cluster, witness:
     assert await cluster.events("p1", "FailedScheduling") == []
 
 
-async def test_a_pod_whose_bind_always_fails_backs_off_while_others_go_on(
-    cluster: Cluster, witness: Witness
-) -> None:
+async def test_a_pod_whose_bind_always_fails_backs_off_while_others_go_on(cluster: Cluster, witness: Witness) -> None:
     await cluster.node()
     async with running(cluster.plane) as run:
         broken = run.faults.on("POST", f"/bad{BINDING}", Answer(500, "no luck"))
@@ -126,9 +124,7 @@ async def test_a_pod_whose_bind_always_fails_backs_off_while_others_go_on(
     assert "no luck" in condition["message"]
 
 
-async def test_events_that_are_refused_do_not_keep_pods_from_being_bound(
-    cluster: Cluster, witness: Witness
-) -> None:
+async def test_events_that_are_refused_do_not_keep_pods_from_being_bound(cluster: Cluster, witness: Witness) -> None:
     await cluster.node()
     async with running(cluster.plane) as run:
         run.faults.on("POST", "/events$", Answer(403, "no events for you", "Forbidden"))
@@ -226,9 +222,7 @@ async def test_a_node_tainted_in_flight_takes_no_more_pods(cluster: Cluster, wit
     assert run.faults.count("POST", BINDING) == 1
 
 
-async def test_a_status_on_its_way_is_never_written_after_the_bind(
-    cluster: Cluster, witness: Witness
-) -> None:
+async def test_a_status_on_its_way_is_never_written_after_the_bind(cluster: Cluster, witness: Witness) -> None:
     """A slow "not scheduled" must not arrive when the pod has a node."""
     async with running(cluster.plane) as run:
         hold = Hold()

@@ -18,7 +18,11 @@ DOCUMENT: dict[str, Any] = {
 
 def drawn(document: dict[str, Any]) -> tuple[list[ElementTree.Element], list[str]]:
     root = ElementTree.fromstring(svg(document))
-    bars = [each for each in root.iter() if each.tag.endswith("rect") and each.get("height") == "12" and each.get("y") != "8"]
+    bars = [
+        each
+        for each in root.iter()
+        if each.tag.endswith("rect") and each.get("height") == "12" and each.get("y") != "8"
+    ]
     return bars, [each.text or "" for each in root.iter() if each.tag.endswith("text")]
 
 

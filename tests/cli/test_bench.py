@@ -32,7 +32,9 @@ def test_an_unknown_workload_is_one_line(shell: Shell) -> None:
 
 def test_a_workload_may_be_a_file(shell: Shell, tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
-    path.write_text("about: mine\nsizes: {nodes: 4, pods: 3}\nsteps:\n- createNodes: {}\n- createPods: {}\n- measure: {}\n")
+    path.write_text(
+        "about: mine\nsizes: {nodes: 4, pods: 3}\nsteps:\n- createNodes: {}\n- createPods: {}\n- measure: {}\n"
+    )
     (result,) = json.loads(shell.run("bench", str(path), "-o", "json").out)["results"]
     assert (result["workload"], result["nodes"], result["bound"]) == ("mine", 4, 3)
 

@@ -178,7 +178,8 @@ def test_a_table_form_that_talks_nonsense_fails_its_pod_and_is_named(answer: Any
 
 
 @pytest.mark.parametrize(
-    "answer", [True, 0, "no", [NO], RuntimeError("broken"), lambda *about: Status(2, ("no",))]  # type: ignore[arg-type]
+    "answer",
+    [True, 0, "no", [NO], RuntimeError("broken"), lambda *about: Status(2, ("no",))],  # type: ignore[arg-type]
 )
 def test_a_one_node_form_that_talks_nonsense_fails_its_pod_and_is_named(answer: Any) -> None:
     decision = Cycle([named(SaysFilter, "N", answer=answer)], NODES).decide(P)

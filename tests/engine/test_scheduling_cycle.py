@@ -115,9 +115,7 @@ def test_who_narrowed_before_a_no_is_asked_again_after_an_unschedulable_one_only
     ],
     ids=["None", "Success", "UNS", "UUR", "Pending", "Skip", "Wait", "Error", "raises"],
 )
-def test_what_filter_may_say(
-    answer: Any, next_asked: bool, post_filter_asked: bool, code: Code, message: str
-) -> None:
+def test_what_filter_may_say(answer: Any, next_asked: bool, post_filter_asked: bool, code: Code, message: str) -> None:
     plugins = [
         named(SaysFilter, "A", answer=answer),
         named(SaysFilter, "Next"),

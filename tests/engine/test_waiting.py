@@ -18,9 +18,7 @@ from bayplan.testing import pod
 P = pod("p").build()
 
 
-def waited(
-    timeouts: dict[str, float], *signals: tuple[float, Callable[[WaitingPod], None]]
-) -> tuple[Status, float]:
+def waited(timeouts: dict[str, float], *signals: tuple[float, Callable[[WaitingPod], None]]) -> tuple[Status, float]:
     """How the wait ended and how long it took, with signals given at their times."""
     clock = VirtualClock(1000.0)
 

@@ -87,9 +87,7 @@ def test_the_one_node_form_is_there_whichever_was_written(plugin: Any) -> None:
 @pytest.mark.parametrize("plugin", [ByNode(), ByTable(), OnTheSpot()])
 def test_the_all_nodes_form_is_there_whichever_was_written(plugin: Any) -> None:
     answer = plugin.filter(STATE, POD, NODES)
-    codes, reasons = (
-        (answer.codes, answer.statuses) if isinstance(answer, Verdicts) else (answer, plugin.reasons)
-    )
+    codes, reasons = (answer.codes, answer.statuses) if isinstance(answer, Verdicts) else (answer, plugin.reasons)
     told = [as_status(reasons[code - 1]) if code else as_status(None) for code in codes.tolist()]
     assert told == [as_status(reason) for reason in EXPECTED]
     assert plugin.score(STATE, POD, NODES).tolist() == [1, 2, 3, 4]

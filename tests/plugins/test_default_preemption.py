@@ -312,8 +312,9 @@ CLAIMS = "no new claims to deallocate, "
         ),
         (
             [node("a"), node("b"), node("c"), BOSS.requires_node_term(fields=[("metadata.name", "In", "gone")])],
-            "0/3 nodes are available: 3 node(s) didn't satisfy plugin(s) [NodeAffinity]. "
-            f"{CLAIMS}{HOPELESS}".format(3, "3 Preemption is not helpful for scheduling"),
+            f"0/3 nodes are available: 3 node(s) didn't satisfy plugin(s) [NodeAffinity]. {CLAIMS}{HOPELESS}".format(
+                3, "3 Preemption is not helpful for scheduling"
+            ),
         ),
         ([BOSS], "no nodes available to schedule pods"),
     ],

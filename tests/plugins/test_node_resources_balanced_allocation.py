@@ -28,9 +28,7 @@ CASES: list[tuple[str, NodeBuilder, PodBuilder | None, PodBuilder, int]] = [
 
 
 @pytest.mark.parametrize(("case", "there", "running", "asked", "score"), CASES, ids=[each[0] for each in CASES])
-def test_scores(
-    case: str, there: NodeBuilder, running: PodBuilder | None, asked: PodBuilder, score: int
-) -> None:
+def test_scores(case: str, there: NodeBuilder, running: PodBuilder | None, asked: PodBuilder, score: int) -> None:
     cache = cluster([there], [running.on("n")] if running else [])
     plugin = make(NodeResourcesBalancedAllocation, cache)
     assert run_score(plugin, asked, cache) == {"n": score}
@@ -43,9 +41,7 @@ def test_pods_without_requests_of_these_resources_are_not_scored(asked: PodBuild
 
 
 def test_three_resources_differ_by_their_standard_deviation() -> None:
-    plugin = make(
-        NodeResourcesBalancedAllocation, resources=[{"name": "cpu"}, {"name": "memory"}, {"name": GPU}]
-    )
+    plugin = make(NodeResourcesBalancedAllocation, resources=[{"name": "cpu"}, {"name": "memory"}, {"name": GPU}])
     cache = cluster([node("three").memory("8Gi").scalar(GPU, 4), node("two").memory("8Gi")])
     asked = pod("a").cpu("4").memory("4Gi").scalar(GPU, 1)
     fractions = [1, 0.5, 0.25]

@@ -80,9 +80,7 @@ def test_only_feasible_nodes_count_for_the_scale() -> None:
         (node("n"), node("n").taint("k", effect=SOFT), False),
     ],
 )
-def test_nodes_whose_taints_suit_now_bring_pods_back(
-    old: NodeBuilder | None, new: NodeBuilder, helps: bool
-) -> None:
+def test_nodes_whose_taints_suit_now_bring_pods_back(old: NodeBuilder | None, new: NodeBuilder, helps: bool) -> None:
     rule = make(TaintToleration).requeue_on()[0]
     assert (rule.kind, rule.change) == ("Node", Change.ADDED | Change.TAINT)
     assert rule.hint is not None

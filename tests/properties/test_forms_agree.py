@@ -55,9 +55,7 @@ ARGS: dict[str, dict[str, Any]] = {
         },
     },
     "NodeResourcesBalancedAllocation": {
-        "resources": [
-            {"name": "cpu"}, {"name": "memory"}, {"name": "ephemeral-storage"}, {"name": "example.com/gpu"}
-        ]
+        "resources": [{"name": "cpu"}, {"name": "memory"}, {"name": "ephemeral-storage"}, {"name": "example.com/gpu"}]
     },
 }
 """Settings that reach the branches the defaults leave out."""

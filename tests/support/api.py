@@ -112,7 +112,8 @@ class Api:
     def create(self, document: Object) -> Object:
         """The object as stored, with the defaults the server added."""
         namespace = document["metadata"].get("namespace", "default")
-        return self._object(self.call("POST", path_of(document["kind"], namespace), document))
+        path = path_of(document["kind"], namespace)
+        return self._object(self._once_classes_are_known(lambda: self.call("POST", path, document)))
 
     def get(self, kind: str, name: str, namespace: str | None = None) -> Object:
         return self._object(self.call("GET", path_of(kind, namespace, name)))
@@ -159,6 +160,18 @@ class Api:
         return answer
 
     @staticmethod
+    def _once_classes_are_known(act: Callable[[], T], timeout_s: float = 10.0) -> T:
+        """Admission learns of PriorityClasses by a watch of its own: one made just now may still be unknown to it."""
+        deadline = time.monotonic() + timeout_s
+        while True:
+            try:
+                return act()
+            except ApiError as error:
+                if not is_unknown_class(error) or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.02)
+
+    @staticmethod
     def _unless_missing(act: Callable[[], T]) -> T | None:
         try:
             return act()
@@ -166,6 +179,10 @@ class Api:
             if error.code != 404:
                 raise
             return None
+
+
+def is_unknown_class(error: ApiError) -> bool:
+    return error.code == 403 and "no PriorityClass with name" in str(error)
 
 
 def path_of(kind: str, namespace: str | None = None, name: str = "", subresource: str = "") -> str:

@@ -65,9 +65,7 @@ class Witness:
         await asyncio.sleep(SETTLE_S)
         complaints = list(self._complaints)
         for pod in (await self._get("/api/v1/pods"))["items"]:
-            if pod["spec"]["schedulerName"] not in self._schedulers or pod["metadata"].get(
-                "deletionTimestamp"
-            ):
+            if pod["spec"]["schedulerName"] not in self._schedulers or pod["metadata"].get("deletionTimestamp"):
                 continue
             conditions = {one["type"] for one in pod["status"].get("conditions", ())}
             if not pod["spec"].get("nodeName") and "PodScheduled" not in conditions:
@@ -87,9 +85,7 @@ class Witness:
 
     async def _list(self) -> None:
         answer = await self._get("/api/v1/pods")
-        self._pods = {
-            uid: pod for uid, pod in self._pods.items() if uid in {_uid(one) for one in answer["items"]}
-        }
+        self._pods = {uid: pod for uid, pod in self._pods.items() if uid in {_uid(one) for one in answer["items"]}}
         for pod in answer["items"]:
             await self._take(pod)
         self._version = answer["metadata"]["resourceVersion"]
@@ -105,9 +101,7 @@ class Witness:
     async def _watch(self) -> None:
         query = {"watch": "true", "resourceVersion": self._version}
         forever = aiohttp.ClientTimeout(total=None, sock_read=None)
-        async with self._session.get(
-            "/api/v1/pods", params=query, timeout=forever, read_bufsize=2**23
-        ) as answer:
+        async with self._session.get("/api/v1/pods", params=query, timeout=forever, read_bufsize=2**23) as answer:
             if answer.status != 200:
                 self._version = ""
                 return
@@ -147,16 +141,12 @@ class Witness:
         room = self._rooms[name]
         if room is None:
             return
-        here = [
-            msgspec.convert(pod, Pod) for pod in self._pods.values() if pod["spec"].get("nodeName") == name
-        ]
+        here = [msgspec.convert(pod, Pod) for pod in self._pods.values() if pod["spec"].get("nodeName") == name]
         running = [pod for pod in here if not pod.is_terminal]
         cpu = sum(pod.requests.cpu_milli for pod in running)
         memory = sum(pod.requests.memory_bytes for pod in running)
         if cpu > room.cpu_milli or memory > room.memory_bytes or len(running) > room.pods:
-            self._complaints.append(
-                f"{name} holds {len(running)} pods with {cpu}m cpu, {memory} bytes: too much"
-            )
+            self._complaints.append(f"{name} holds {len(running)} pods with {cpu}m cpu, {memory} bytes: too much")
 
     async def _room(self, name: str) -> Resources | None:
         try:

@@ -25,9 +25,7 @@ def server_context(cert_dir: str | None) -> ssl.SSLContext:
         try:
             context.load_cert_chain(crt, key)
         except (OSError, ssl.SSLError) as error:
-            raise ConfigError(
-                f"--cert-dir {cert_dir}: cannot use tls.crt and tls.key there: {error}"
-            ) from error
+            raise ConfigError(f"--cert-dir {cert_dir}: cannot use tls.crt and tls.key there: {error}") from error
         return context
     with tempfile.TemporaryDirectory() as folder:
         crt, key = Path(folder) / "tls.crt", Path(folder) / "tls.key"
@@ -67,7 +65,5 @@ def self_signed() -> tuple[bytes, bytes]:
     )
     return (
         certificate.public_bytes(serialization.Encoding.PEM),
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        ),
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()),
     )

@@ -66,9 +66,7 @@ class Measuring:
         self._points(decision, points, "" if code is Code.SUCCESS else code.title)
         if "WaitOnPermit" in points:
             result = code.title if points[-1] == "WaitOnPermit" else _OK
-            self._metrics.observe(
-                "permit_wait_duration_seconds", decision.timings["WaitOnPermit"], result=result
-            )
+            self._metrics.observe("permit_wait_duration_seconds", decision.timings["WaitOnPermit"], result=result)
         self._attempt(decision, code, started)
         if isinstance(event, Bound):
             self._bound(event.queued)
@@ -105,9 +103,7 @@ class Measuring:
         if queued.flushed_at is not None:
             self._metrics.counter("pod_scheduled_after_flush_total")
 
-    def _evaluated(
-        self, profile: Profile, point: str, extension: str, skipped: frozenset[str], times: int
-    ) -> None:
+    def _evaluated(self, profile: Profile, point: str, extension: str, skipped: frozenset[str], times: int) -> None:
         for plugin in profile.extension(extension):
             if plugin.name not in skipped:
                 self._metrics.counter(

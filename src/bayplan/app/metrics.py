@@ -50,9 +50,7 @@ COUNTERS: dict[str, Declared] = {
         "Calls of a plugin at an extension point.", ("plugin", "extension_point", "profile")
     ),
     "pod_scheduled_after_flush_total": Declared("Pods scheduled only because they had waited long enough."),
-    "slow_plugin_calls_total": Declared(
-        "Calls of a plugin that took too long.", ("plugin", "extension_point")
-    ),
+    "slow_plugin_calls_total": Declared("Calls of a plugin that took too long.", ("plugin", "extension_point")),
 }
 SERVICE_GAUGES: dict[str, Declared] = {
     "leader_election_master_status": Declared("1 while this replica leads.", ("name",)),
@@ -79,9 +77,7 @@ HISTOGRAMS: dict[str, Declared] = {
         "From the start of an attempt to its end, binding included.", ("result", "profile"), ATTEMPT
     ),
     "scheduling_algorithm_duration_seconds": Declared("Finding a node.", (), ATTEMPT),
-    "pod_scheduling_sli_duration_seconds": Declared(
-        "From a pod's first attempt to its bind.", ("attempts",), SLI
-    ),
+    "pod_scheduling_sli_duration_seconds": Declared("From a pod's first attempt to its bind.", ("attempts",), SLI),
     "pod_scheduling_attempts": Declared("Attempts it took to schedule a pod.", (), ATTEMPTS),
     "framework_extension_point_duration_seconds": Declared(
         "All plugins of an extension point.", ("extension_point", "status", "profile"), POINT
@@ -171,9 +167,7 @@ class PrometheusMetrics(Collector):
             family = HistogramMetricFamily(_full(name), declared.help, labels=declared.labels)
             bounds = [*(f"{bound:g}" for bound in declared.buckets), "+Inf"]
             for key, histogram in self._histograms[name].items():
-                family.add_metric(
-                    key, list(zip(bounds, accumulate(histogram.counts), strict=True)), histogram.total
-                )
+                family.add_metric(key, list(zip(bounds, accumulate(histogram.counts), strict=True)), histogram.total)
             yield family
 
     def render(self) -> bytes:

@@ -55,9 +55,7 @@ class Failures:
         status = event.status
         if event.waited and status.is_rejected:
             return self.uncommitted(event.queued, event.decision, status)
-        return self._fail(
-            event.queued, event.decision, status, status.message, frozenset(), frozenset(), ""
-        )
+        return self._fail(event.queued, event.decision, status, status.message, frozenset(), frozenset(), "")
 
     def _fail(
         self,
@@ -80,9 +78,7 @@ class Failures:
         if newest is None or newest.node_name:
             self._queue.done(pod.uid)
         else:
-            self._queue.requeue_failed(
-                queued, unschedulable_plugins=rejectors, pending_plugins=pending, pod=newest
-            )
+            self._queue.requeue_failed(queued, unschedulable_plugins=rejectors, pending_plugins=pending, pod=newest)
             self._nominate(newest, nominate)
         reason = "Unschedulable" if status.is_rejected else "SchedulerError"
         note = cut(message)

@@ -100,9 +100,7 @@ class Filters:
         self.profile = profile
         self.nominated = nominated
         self._plugins = tuple(p for p in profile.extension("filter") if isinstance(p, FilterPlugin))
-        self._extensions = tuple(
-            p for p in profile.extension("pre_filter") if isinstance(p, PreFilterExtensions)
-        )
+        self._extensions = tuple(p for p in profile.extension("pre_filter") if isinstance(p, PreFilterExtensions))
 
     def running(self, state: CycleState) -> list[FilterPlugin]:
         """The filters that take part in this cycle."""
@@ -259,14 +257,10 @@ class Search:
         lowest = int(codes.min()) if codes.dtype.kind == "i" else 0
         if highest > len(reasons) or lowest < 0:
             code = highest if highest > len(reasons) else lowest
-            raise self._calls.refuse(
-                plugin, "Filter", f"filter returned code {code}, but has {len(reasons)} reasons"
-            )
+            raise self._calls.refuse(plugin, "Filter", f"filter returned code {code}, but has {len(reasons)} reasons")
         return codes, reasons if highest else None
 
-    def _write(
-        self, plugin: FilterPlugin, said_no: Mask, codes: Codes, reasons: tuple[Status | Reason, ...]
-    ) -> None:
+    def _write(self, plugin: FilterPlugin, said_no: Mask, codes: Codes, reasons: tuple[Status | Reason, ...]) -> None:
         """Note the nos of one plugin, each distinct status once."""
         numbers = np.zeros(len(reasons) + 1, np.int32)
         used = np.unique(codes[said_no])

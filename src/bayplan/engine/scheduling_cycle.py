@@ -139,9 +139,7 @@ async def _search(
     return await extending.filter(pod, diagnosis, feasible)
 
 
-async def _choose(
-    decision: Decision, calls: Calls, profile: Profile, settings: Settings, extending: Extending
-) -> None:
+async def _choose(decision: Decision, calls: Calls, profile: Profile, settings: Settings, extending: Extending) -> None:
     """Score the feasible nodes and pick one; a single one is taken unscored."""
     pod, feasible = decision.pod, decision.feasible
     assert decision.diagnosis is not None

@@ -56,9 +56,7 @@ def score(
     return results
 
 
-def _raw(
-    calls: Calls, plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: NodeTable, feasible: Rows
-) -> Scores:
+def _raw(calls: Calls, plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: NodeTable, feasible: Rows) -> Scores:
     if plugin._score_derived:
         scores = [
             calls.run(plugin, "Score", plugin.score_node, state, pod, nodes.node(row)) for row in feasible.tolist()

@@ -55,9 +55,7 @@ class Diagnosis:
 
     def message(self) -> str:
         """The text of the FailedScheduling event and of the PodScheduled condition."""
-        return fit_error(
-            len(self.nodes), histogram(self.counts()), self.pre_filter_message, self.post_filter_message
-        )
+        return fit_error(len(self.nodes), histogram(self.counts()), self.pre_filter_message, self.post_filter_message)
 
 
 def histogram(counts: Iterable[tuple[Status, int]]) -> Counter[str]:

@@ -193,9 +193,7 @@ class FilterPlugin(Plugin):
     def filter_node(self, state: CycleState, pod: Pod, node: NodeView) -> Verdict:
         """Why this node does not fit, or ``None``."""
         answer = self.filter(state, pod, node.as_table())
-        codes, reasons = (
-            (answer.codes, answer.statuses) if isinstance(answer, Verdicts) else (answer, self.reasons)
-        )
+        codes, reasons = (answer.codes, answer.statuses) if isinstance(answer, Verdicts) else (answer, self.reasons)
         if len(codes) != 1 or not 0 <= codes[0] <= len(reasons):
             raise ValueError(f"filter returned {codes!r} for one node, and there are {len(reasons)} reasons")
         return reasons[int(codes[0]) - 1] if codes[0] else None
@@ -359,4 +357,3 @@ __all__ = [
     "Verdicts",
     "Wait",
 ]
-

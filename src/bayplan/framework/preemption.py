@@ -105,9 +105,7 @@ def started_at(pod: Pod, now: float) -> float:
     return now if started is None else started
 
 
-def split_by_budgets(
-    pods: Iterable[Pod], budgets: Sequence[PodDisruptionBudget]
-) -> tuple[list[Pod], list[Pod]]:
+def split_by_budgets(pods: Iterable[Pod], budgets: Sequence[PodDisruptionBudget]) -> tuple[list[Pod], list[Pod]]:
     """(those whose eviction would break a disruption budget, the others), in the order given."""
     allowed = {budget.metadata.uid or budget.key: budget.disruptions_allowed for budget in budgets}
     violating: list[Pod] = []

@@ -160,8 +160,7 @@ class OneNodeTable(NodeTable):
         count = sum(
             1
             for pod in self._node.pods
-            if all(matcher.matches(pod) for matcher in all_of)
-            and not (skip_terminating and pod.is_terminating)
+            if all(matcher.matches(pod) for matcher in all_of) and not (skip_terminating and pod.is_terminating)
         )
         return np.array([count], np.int32)
 

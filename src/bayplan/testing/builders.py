@@ -212,9 +212,7 @@ class PodBuilder(Builder[Pod]):
         """One more term of the required node affinity, with one condition; any term is enough."""
         return self.requires_node_term([(key, operator, *values)])
 
-    def requires_node_term(
-        self, expressions: Iterable[Expression] = (), fields: Iterable[Expression] = ()
-    ) -> Self:
+    def requires_node_term(self, expressions: Iterable[Expression] = (), fields: Iterable[Expression] = ()) -> Self:
         """One more term of the required node affinity; all its conditions must hold."""
         path = ("spec", "affinity", "nodeAffinity", _REQUIRED, "nodeSelectorTerms")
         return self._append(*path, value=parts.node_term(expressions, fields))
@@ -243,16 +241,12 @@ class PodBuilder(Builder[Pod]):
         term = parts.pod_term(selector, topology_key, **more)
         return self._append("spec", "affinity", "podAntiAffinity", _REQUIRED, value=term)
 
-    def prefers_pods(
-        self, weight: int, selector: Mapping[str, str] | None, topology_key: str, **more: Any
-    ) -> Self:
+    def prefers_pods(self, weight: int, selector: Mapping[str, str] | None, topology_key: str, **more: Any) -> Self:
         """Rather beside such pods."""
         term = {"weight": weight, "podAffinityTerm": parts.pod_term(selector, topology_key, **more)}
         return self._append("spec", "affinity", "podAffinity", _PREFERRED, value=term)
 
-    def avoids_pods(
-        self, weight: int, selector: Mapping[str, str] | None, topology_key: str, **more: Any
-    ) -> Self:
+    def avoids_pods(self, weight: int, selector: Mapping[str, str] | None, topology_key: str, **more: Any) -> Self:
         """Rather not beside such pods."""
         term = {"weight": weight, "podAffinityTerm": parts.pod_term(selector, topology_key, **more)}
         return self._append("spec", "affinity", "podAntiAffinity", _PREFERRED, value=term)

@@ -36,9 +36,7 @@ def random_cluster(rng: Random, *, nodes: int = 12, pods: int = 30) -> ClusterCa
     """A cluster of mixed nodes, some of them full, with pods of every kind on them."""
     made = [random_node(rng, f"node-{number}") for number in range(nodes)]
     placed = [random_pod(rng, f"placed-{number}", on=rng.choice(made).name) for number in range(pods)]
-    spaces = (
-        Namespace(metadata=ObjectMeta(name=name, labels={"team": name[-1]})) for name in NAMESPACES
-    )
+    spaces = (Namespace(metadata=ObjectMeta(name=name, labels={"team": name[-1]})) for name in NAMESPACES)
     return cluster(made, placed, spaces)
 
 

@@ -64,9 +64,7 @@ def built_pod(made: Pod | PodBuilder) -> Pod:
     return made.build() if isinstance(made, PodBuilder) else made
 
 
-def make(
-    plugin: type[P], cache: ClusterCache | None = None, *, clock: VirtualClock | None = None, **args: Any
-) -> P:
+def make(plugin: type[P], cache: ClusterCache | None = None, *, clock: VirtualClock | None = None, **args: Any) -> P:
     """A plugin with a handle on the cache.  Args are written as in a file: ``scoringStrategy={…}``."""
     settings = load_args(plugin, args, f"{plugin.name}Args")
     return plugin(settings, handle(ClusterCache() if cache is None else cache, clock=clock))
@@ -114,14 +112,10 @@ def run_filter(
     return dict(zip(names, statuses, strict=True))
 
 
-def filter_statuses(
-    plugin: FilterPlugin, state: CycleState, pod: Pod, cache: ClusterCache
-) -> list[Status | None]:
+def filter_statuses(plugin: FilterPlugin, state: CycleState, pod: Pod, cache: ClusterCache) -> list[Status | None]:
     """What the all-nodes form says, row by row, after PreFilter has run."""
     answer = plugin.filter(state, pod, cache.nodes)
-    codes, reasons = (
-        (answer.codes, answer.statuses) if isinstance(answer, Verdicts) else (answer, plugin.reasons)
-    )
+    codes, reasons = (answer.codes, answer.statuses) if isinstance(answer, Verdicts) else (answer, plugin.reasons)
     if len(codes) != len(cache.nodes):
         raise AssertionError(f"{plugin.name}.filter gave {len(codes)} codes for {len(cache.nodes)} nodes")
     return [as_status(reasons[int(code) - 1]) if code else None for code in codes]
@@ -228,7 +222,5 @@ class Recorder:
         self.calls.append(("patch", kind, f"{namespace}/{name}".lstrip("/"), patch, resource_version))
         return ""
 
-    def emit(
-        self, pod: Pod, *, type: str, reason: str, action: str, note: str, related: Pod | None = None
-    ) -> None:
+    def emit(self, pod: Pod, *, type: str, reason: str, action: str, note: str, related: Pod | None = None) -> None:
         self.calls.append(("event", pod.key, reason, note))

@@ -33,9 +33,7 @@ def node_term(expressions: Iterable[Expression], fields: Iterable[Expression]) -
     return {"matchExpressions": conditions(expressions), "matchFields": conditions(fields)}
 
 
-def label_selector(
-    labels: Mapping[str, str] | None, expressions: Iterable[Expression] = ()
-) -> Manifest | None:
+def label_selector(labels: Mapping[str, str] | None, expressions: Iterable[Expression] = ()) -> Manifest | None:
     """A selector, or None (which matches nothing) for labels that are None."""
     if labels is None:
         return None

@@ -38,9 +38,7 @@ class Want:
         return f"Insufficient {self.resource}"
 
 
-def wants(
-    asked: Resources, ignored: Collection[str] = (), ignored_groups: Collection[str] = ()
-) -> tuple[Want, ...]:
+def wants(asked: Resources, ignored: Collection[str] = (), ignored_groups: Collection[str] = ()) -> tuple[Want, ...]:
     """What a node must have, in the order shortages are told; extended resources may be ignored by name."""
     amounts = (
         (CPU, asked.cpu_milli),
@@ -49,9 +47,7 @@ def wants(
         *sorted(asked.scalars.items()),
     )
     return tuple(
-        Want(name, amount)
-        for name, amount in amounts
-        if amount > 0 and not _is_ignored(name, ignored, ignored_groups)
+        Want(name, amount) for name, amount in amounts if amount > 0 and not _is_ignored(name, ignored, ignored_groups)
     )
 
 

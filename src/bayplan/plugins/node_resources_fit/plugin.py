@@ -115,9 +115,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         """The resources of the args that count; an extended resource counts for pods that ask for it."""
         amounts = ((each, scoring_request(pod, each.name)) for each in self.resources)
         return tuple(
-            Asked(each.name, each.weight, amount)
-            for each, amount in amounts
-            if amount or not is_scalar_name(each.name)
+            Asked(each.name, each.weight, amount) for each, amount in amounts if amount or not is_scalar_name(each.name)
         )
 
 
@@ -142,6 +140,4 @@ def _has_room_now(pod: Pod, old: Node | None, new: Node) -> bool:
     if old is None:
         return True
     before = old.allocatable
-    return room.pods > before.pods or any(
-        room.get(want.resource) > before.get(want.resource) for want in wanted
-    )
+    return room.pods > before.pods or any(room.get(want.resource) > before.get(want.resource) for want in wanted)
