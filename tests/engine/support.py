@@ -208,6 +208,9 @@ class Nominated:
     def nominated_nodes(self) -> list[str]:
         return list(self._pods)
 
+    def nominations_since(self, position: int) -> tuple[int, None]:
+        return 0, None
+
 
 class World:
     """A scheduler with one profile, told what happens and asked what it wants done."""

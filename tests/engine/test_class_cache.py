@@ -126,7 +126,7 @@ def test_so_it_is_with_what_pre_filter_says(answer: Any) -> None:
     assert story(plugins, remember=True) == story(plugins, remember=False)
 
 
-def test_the_second_pod_of_a_class_is_decided_from_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_class_is_decided_from_memory_as_long_as_a_node_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     remembered = []
     decide = ClassCache.decide
 
@@ -137,7 +137,7 @@ def test_the_second_pod_of_a_class_is_decided_from_memory(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(ClassCache, "decide", spied)
     story((varied(RowFilter),), remember=True)
-    assert remembered == [False, *[True] * 7, *[False] * 4], "the first pays for the others; the last four fit nowhere"
+    assert remembered == [*[True] * 8, *[False] * 4], "the last four fit nowhere, and the full pass says why"
 
 
 def test_a_kept_plugin_that_does_not_say_what_it_reads_is_never_carried_over() -> None:

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from bayplan.errors import PluginError
+from bayplan.framework.budgets import Budgets
 from bayplan.framework.cycle_state import CycleState, Key
 from bayplan.framework.preemption import NO_VICTIMS, Candidate, DryRun, best, split_by_budgets
 from bayplan.framework.snapshot import NodeView
 from bayplan.framework.status import Code, Status, unschedulable
+from bayplan.framework.what_if_rows import WhatIfRows
 from bayplan.objects.meta import LabelSelector, LabelSelectorRequirement, ObjectMeta
 from bayplan.objects.pod import Pod
 from bayplan.objects.policy import PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
@@ -44,6 +46,9 @@ class ByCpu:
             raise PluginError("Odd", "Filter", pod.key, ValueError("cannot say"))
         room = node.alloc_cpu_milli - node.req_cpu_milli
         return Status() if room >= pod.requests.cpu_milli else FULL
+
+    def over_rows(self, state: CycleState, pod: Pod, rows: WhatIfRows) -> None:
+        return None
 
     def add_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
         assert other.uid in {each.uid for each in node.pods}
@@ -80,7 +85,7 @@ def dry_run(
         state = CycleState()
         state[SEEN] = Seen()
     view = cluster([node("n1").cpu(4)], pods).nodes.node(0)
-    return DryRun(preemptor.build(), state, filters or ByCpu(), budgets, NOW).victims_on(view)
+    return DryRun(preemptor.build(), state, filters or ByCpu(), Budgets(budgets), NOW).victims_on(view)
 
 
 def victims(found: Candidate | Status) -> list[str]:

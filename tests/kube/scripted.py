@@ -13,6 +13,7 @@ from bayplan.errors import TransportError
 from bayplan.kube.auth import FixedCredentials
 from bayplan.kube.client import Client
 from bayplan.kube.transport import REQUEST_TIMEOUT_S, Endpoint, Response, Stream
+from tests.support.bodies import read_body
 
 
 @dataclass(slots=True)
@@ -64,7 +65,7 @@ class ScriptedTransport:
         timeout_s: float = REQUEST_TIMEOUT_S,
         guard: Callable[[], None] | None = None,
     ) -> Response:
-        request = Request(method, path, dict(params or {}), None if body is None else json.loads(body), headers or {})
+        request = Request(method, path, dict(params or {}), None if body is None else read_body(body), headers or {})
         self.requests.append(request)
         await asyncio.sleep(0)
         answer = self._next(request)

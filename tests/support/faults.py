@@ -22,6 +22,7 @@ from typing import Any
 
 from bayplan.errors import TransportError
 from bayplan.kube.transport import REQUEST_TIMEOUT_S, Endpoint, Response, Stream, Transport
+from tests.support.bodies import read_body
 
 ERROR_410 = json.dumps(
     {"type": "ERROR", "object": {"kind": "Status", "code": 410, "message": "too old resource version: 1 (2)"}}
@@ -143,7 +144,7 @@ class FaultyTransport:
     ) -> Response:
         self.seen.append((method, path))
         if body is not None:
-            self.bodies.append((method, path, json.loads(body)))
+            self.bodies.append((method, path, read_body(body)))
 
         async def send() -> Response:
             return await self._inner.request(

@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayplan.framework.summing import Ids, summed
 from bayplan.objects.node import Node
 
 FIRST_CAPACITY = 64
+# A question is asked over few topologies; more than that are those of nodes that have changed since.
+MAX_SUMS = 8
 
 
 class Col:
@@ -50,6 +53,59 @@ class Col:
         self.data[source] = self.fill
 
 
+class CountCol(Col):
+    """Counts per node that move by one, and their sums over domains that move along."""
+
+    __slots__ = ("_handed_out", "_sums")
+
+    def __init__(self, capacity: int, handed_out: dict[int, CountCol]) -> None:
+        super().__init__(np.int32, capacity)
+        self._handed_out = handed_out
+        self._sums: list[tuple[Ids, npt.NDArray[np.int64]]] = []
+
+    def view(self, n: int) -> npt.NDArray[Any]:
+        before = self._view
+        view = super().view(n)
+        if view is not before:
+            self._handed_out.pop(id(before), None)
+            self._handed_out[id(view)] = self
+        return view
+
+    def is_viewed_as(self, counts: npt.NDArray[Any]) -> bool:
+        return self._view is counts
+
+    def grow(self, capacity: int) -> None:
+        self._handed_out.pop(id(self._view), None)
+        super().grow(capacity)
+
+    def add(self, row: int, by: int) -> None:
+        self.data[row] += by
+        for ids, sums in self._sums:
+            domain = ids.item(row)
+            if 0 <= domain < len(sums) - 1:
+                sums[domain] += by
+
+    def summed(self, n: int, ids: Ids, size: int) -> npt.NDArray[np.int64]:
+        """Sums over domains, from now on kept; they cannot be written by others."""
+        for known, sums in self._sums:
+            if known is ids and len(sums) == size:
+                return _unwritable(sums)
+        sums = summed(self.view(n), ids, size)
+        self._sums.append((ids, sums))
+        if len(self._sums) > MAX_SUMS:
+            del self._sums[0]
+        return _unwritable(sums)
+
+    def forget_sums(self) -> None:
+        self._sums.clear()
+
+
+def _unwritable(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 class Columns:
     """All arrays that are indexed by node row."""
 
@@ -57,6 +113,9 @@ class Columns:
         self.n = 0
         self._capacity = FIRST_CAPACITY
         self._cols: dict[int, Col] = {}
+        self._counts: dict[int, CountCol] = {}
+        """By the identity of the view that was handed out last."""
+        self._summed: dict[int, CountCol] = {}
 
     def make(self, dtype: type[np.generic], fill: Any = 0) -> Col:
         """A new array that follows every growth and move from now on."""
@@ -64,9 +123,32 @@ class Columns:
         self._cols[id(col)] = col
         return col
 
+    def make_counts(self) -> CountCol:
+        """As ``make``, for counts that can be summed up."""
+        col = CountCol(self._capacity, self._counts)
+        self._cols[id(col)] = col
+        return col
+
     def drop(self, col: Col) -> None:
         """Stop keeping an array."""
         del self._cols[id(col)]
+        if isinstance(col, CountCol):
+            self._counts.pop(id(col._view), None)
+            self._summed.pop(id(col), None)
+
+    def summed(self, counts: npt.NDArray[Any], ids: Ids, size: int) -> npt.NDArray[np.int64]:
+        """Counts summed up over domains.  If they were handed out here, and the domains stay, the sums are kept."""
+        col = self._counts.get(id(counts))
+        if col is None or not col.is_viewed_as(counts) or ids.flags.writeable:
+            return summed(counts, ids, size)
+        self._summed[id(col)] = col
+        return col.summed(self.n, ids, size)
+
+    def forget_sums(self) -> None:
+        """Domains have changed."""
+        for col in self._summed.values():
+            col.forget_sums()
+        self._summed.clear()
 
     def append(self) -> int:
         """A fresh row at the end."""

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayplan.engine.columns import Col, Columns
+from bayplan.engine.columns import Columns, CountCol
 from bayplan.framework.snapshot import PodMatcher, TermColumn, TermKind
 from bayplan.objects.pod import Pod
 from bayplan.objects.selector import PodTerm
@@ -34,7 +34,7 @@ class CountGroup:
 
     __slots__ = ("matchers", "skip_terminating", "col")
 
-    def __init__(self, matchers: tuple[PodMatcher, ...], skip_terminating: bool, col: Col) -> None:
+    def __init__(self, matchers: tuple[PodMatcher, ...], skip_terminating: bool, col: CountCol) -> None:
         self.matchers = matchers
         self.skip_terminating = skip_terminating
         self.col = col
@@ -67,7 +67,7 @@ class CountGroups:
         key = (matchers, skip_terminating)
         group = self._groups.get(key)
         if group is None:
-            group = self._groups[key] = CountGroup(matchers, skip_terminating, self._columns.make(np.int32))
+            group = self._groups[key] = CountGroup(matchers, skip_terminating, self._columns.make_counts())
             self._count(group)
             self._forget_old()
         else:
@@ -95,7 +95,7 @@ class CountGroups:
     def _move(members: LabelClass, pod: Pod, row: int, by: int) -> None:
         for group in members.groups:
             if not (group.skip_terminating and pod.is_terminating):
-                group.col.data[row] += by
+                group.col.add(row, by)
 
     def _count(self, group: CountGroup) -> None:
         data = group.col.data
@@ -124,7 +124,7 @@ class TermGroup:
 
     __slots__ = ("kind", "term", "weight", "col", "owners")
 
-    def __init__(self, kind: TermKind, term: PodTerm, weight: int, col: Col) -> None:
+    def __init__(self, kind: TermKind, term: PodTerm, weight: int, col: CountCol) -> None:
         self.kind = kind
         self.term = term
         self.weight = weight
@@ -169,17 +169,17 @@ class TermGroups:
         for kind, term, weight in terms_of(pod):
             group = self._groups.get((kind, term, weight))
             if group is None:
-                group = TermGroup(kind, term, weight, self._columns.make(np.int32))
+                group = TermGroup(kind, term, weight, self._columns.make_counts())
                 self._groups[kind, term, weight] = group
                 self._list.append(group)
             group.owners += 1
-            group.col.data[row] += 1
+            group.col.add(row, 1)
 
     def pod_left(self, pod: Pod, row: int) -> None:
         for kind, term, weight in terms_of(pod):
             group = self._groups[kind, term, weight]
             group.owners -= 1
-            group.col.data[row] -= 1
+            group.col.add(row, -1)
             if group.owners == 0:
                 del self._groups[kind, term, weight]
                 self._columns.drop(group.col)

@@ -119,10 +119,13 @@ class Extending:
 
     async def preempt(
         self, pod: Pod, nodes: NodeTable, candidates: Sequence[Candidate]
-    ) -> tuple[Candidate, ...] | Status:
+    ) -> Sequence[Candidate] | Status:
         """The candidates that extenders leave, with the victims they name; or the error that ends it."""
+        asked = self._asked(pod, "preempts")
+        if not asked:
+            return candidates
         left = tuple(candidates)
-        for extender in self._asked(pod, "preempts"):
+        for extender in asked:
             if not left:
                 break
             asked_about = {one.node_name: Victims(one.victims, one.pdb_violations) for one in left}

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from bayplan.engine.expecting import ExpectedPods
+from bayplan.engine.judging import RowsJudge, answer_of_objects, checked, is_by_columns
 from bayplan.engine.running import Calls
 from bayplan.errors import PluginError
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.diagnosis import FEASIBLE, UNVISITED, Diagnosis
 from bayplan.framework.handle import NominatedPods
 from bayplan.framework.plugin import (
+    Depends,
     FilterPlugin,
     PreFilterExtensions,
     PreFilterPlugin,
@@ -29,10 +31,14 @@ from bayplan.framework.profile import Profile
 from bayplan.framework.snapshot import Codes, Mask, NodeTable, NodeView, Rows
 from bayplan.framework.status import SUCCESS, Code, Reason, Status, as_status, unresolvable
 from bayplan.framework.what_if import WhatIfNode
+from bayplan.framework.what_if_rows import WhatIfRows
 from bayplan.objects.pod import Pod
 
 # Up to this many candidate nodes, asking plugins node by node is cheaper than passes over the table.
 FEW_NODES = 4
+
+_NO_ROWS: Rows = np.empty(0, np.intp)
+_NO_VERDICTS = Verdicts(_NO_ROWS, ())
 
 
 @dataclass(slots=True)
@@ -99,6 +105,7 @@ class Filters:
     def __init__(self, profile: Profile, nominated: NominatedPods) -> None:
         self.profile = profile
         self.nominated = nominated
+        self.expecting = ExpectedPods(nominated)
         self._plugins = tuple(p for p in profile.extension("filter") if isinstance(p, FilterPlugin))
         self._extensions = tuple(p for p in profile.extension("pre_filter") if isinstance(p, PreFilterExtensions))
 
@@ -121,6 +128,16 @@ class Filters:
             if not status.is_success:
                 return status
         return self.first_no(state, pod, node)
+
+    def goes_by_columns(self, state: CycleState) -> bool:
+        """Do node objects and amounts settle every filter of this cycle?"""
+        return is_by_columns(self.running(state)) and not any(True for _ in self._following(state))
+
+    def over_rows(self, state: CycleState, pod: Pod, rows: WhatIfRows) -> RowsJudge | None:
+        """``fits`` for many nodes at once, where that can be."""
+        if not self.goes_by_columns(state):
+            return None
+        return RowsJudge(self.running(state), state, pod, rows, self.expecting.for_pod(pod, rows.whole))
 
     def expected(self, pod: Pod, node_name: str) -> list[Pod]:
         """Nominated pods that this pod must leave room for."""
@@ -209,7 +226,7 @@ class Search:
             for plugin in self._filters.running(self._state):
                 if not self._plugin(plugin):
                     break
-            self._one_by_one(self._rows_with_expected_pods())
+            self._consider_expected_pods()
         for status, _ in self._diagnosis.counts():
             record_plugin(self._diagnosis, status)
         return np.flatnonzero(self._first_no == FEASIBLE)
@@ -222,8 +239,11 @@ class Search:
         if plugin._filter_derived:
             self._each(plugin, np.flatnonzero(open_rows))
             return True
-        answer = self._calls.run(plugin, "Filter", plugin.filter, self._state, self._pod, self._nodes)
-        codes, reasons = self._checked(plugin, answer)
+        if plugin.filter_depends is Depends.OBJECT:
+            codes, reasons = answer_of_objects(self._calls, plugin, self._state, self._nodes)
+        else:
+            answer = self._calls.run(plugin, "Filter", plugin.filter, self._state, self._pod, self._nodes)
+            codes, reasons = checked(self._calls, plugin, answer, len(self._nodes))
         if reasons is not None:
             self._write(plugin, open_rows & (codes != 0), codes, reasons)
         return True
@@ -238,38 +258,16 @@ class Search:
                     raise FilterError(_broken(status.by(plugin.name)))
                 self._first_no[row] = self._number(status)
 
-    def _checked(self, plugin: FilterPlugin, answer: object) -> tuple[Codes, tuple[Status | Reason, ...] | None]:
-        """The codes and what they mean (``None`` if all pass), or a ``PluginError`` for anything else."""
-        codes: Any
-        reasons: tuple[Status | Reason, ...]
-        if isinstance(answer, Verdicts):
-            codes, reasons = answer.codes, answer.statuses
-        else:
-            codes, reasons = answer, plugin.reasons
-        if not isinstance(codes, np.ndarray) or codes.dtype.kind not in "iu":
-            kind = getattr(codes, "dtype", type(codes).__name__)
-            raise self._calls.refuse(plugin, "Filter", f"filter must return an array of integers, got {kind}")
-        if codes.shape != (len(self._nodes),):
-            raise self._calls.refuse(
-                plugin, "Filter", f"filter returned shape {codes.shape} for {len(self._nodes)} nodes"
-            )
-        highest = int(codes.max())
-        lowest = int(codes.min()) if codes.dtype.kind == "i" else 0
-        if highest > len(reasons) or lowest < 0:
-            code = highest if highest > len(reasons) else lowest
-            raise self._calls.refuse(plugin, "Filter", f"filter returned code {code}, but has {len(reasons)} reasons")
-        return codes, reasons if highest else None
-
     def _write(self, plugin: FilterPlugin, said_no: Mask, codes: Codes, reasons: tuple[Status | Reason, ...]) -> None:
         """Note the nos of one plugin, each distinct status once."""
         numbers = np.zeros(len(reasons) + 1, np.int32)
-        used = np.unique(codes[said_no])
-        for code in used.tolist():
+        given = codes[said_no]
+        for code in np.flatnonzero(np.bincount(given.astype(np.intp, copy=False))).tolist():
             status = as_status(reasons[code - 1]).by(plugin.name)
             if not status.is_rejected:
                 raise FilterError(_broken(status))
             numbers[code] = self._number(status)
-        self._first_no[said_no] = numbers[codes[said_no]]
+        self._first_no[said_no] = numbers[given]
 
     def _number(self, status: Status) -> int:
         number = self._numbers.get(status)
@@ -277,6 +275,33 @@ class Search:
             number = self._numbers[status] = len(self._diagnosis.statuses)
             self._diagnosis.statuses.append(status)
         return number
+
+    def _consider_expected_pods(self) -> None:
+        """Judge nodes with nominated pods once more, with those there."""
+        try:
+            verdicts, rows = self._judged_with_expected_pods()
+        except PluginError:
+            # Node by node it is found again, if it was not the form of the question.
+            verdicts, rows = None, None
+        if verdicts is None:
+            self._one_by_one(self._rows_with_expected_pods())
+        elif rows is not None:
+            numbers = np.array([FEASIBLE, *(self._number(as_status(each)) for each in verdicts.statuses)], np.int32)
+            self._first_no[rows] = numbers[verdicts.codes]
+
+    def _judged_with_expected_pods(self) -> tuple[Verdicts | None, Rows | None]:
+        """What the filters say of those nodes; no verdicts if they can only say it node by node."""
+        filters, state, pod = self._filters, self._state, self._pod
+        if not filters.goes_by_columns(state):
+            return None, None
+        expected = filters.expecting.for_pod(pod, self._nodes)
+        rows = _NO_ROWS if expected is None else np.sort(expected.rows)
+        if self._diagnosis.implicit:
+            rows = rows[~np.isin(self._first_no[rows], list(self._diagnosis.implicit))]
+        if not len(rows):
+            return _NO_VERDICTS, None
+        judge = RowsJudge(filters.running(state), state, pod, WhatIfRows(self._nodes, rows), expected)
+        return judge.first_nos(), rows
 
     def _rows_with_expected_pods(self) -> Iterable[int]:
         for name in list(self._filters.nominated.nominated_nodes()):

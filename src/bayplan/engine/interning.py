@@ -8,7 +8,6 @@ class cache can tell a class by the identity of the spec.  Called by ``engine.in
 
 from __future__ import annotations
 
-import contextlib
 from collections import OrderedDict
 from collections.abc import Hashable
 
@@ -39,13 +38,13 @@ class Prototypes:
         key = (pod.label_set, owner and (owner.kind, owner.name), self._encode(spec))
         prototype = self._known.get(key)
         if prototype is None:
-            prototype = self._known[key] = _worked_out(pod.evolve(spec=spec))
+            prototype = self._known[key] = pod.evolve(spec=spec)
             if len(self._known) > MAX_PROTOTYPES:
                 self._known.popitem(last=False)
             return prototype
         shared = pod.evolve(spec=prototype.spec)
         if not pod.status.container_statuses and not prototype.status.container_statuses:
-            shared.__dict__.update(prototype.__dict__)
+            return shared.sharing(prototype)
         return shared
 
     @staticmethod
@@ -56,11 +55,3 @@ class Prototypes:
             volume for volume in spec.volumes if any(getattr(volume, source) is not None for source in _VOLUME_SOURCES)
         )
         return spec if len(used) == len(spec.volumes) else msgspec.structs.replace(spec, volumes=used or None)
-
-
-def _worked_out(pod: Pod) -> Pod:
-    """With the sums that every one of its kind needs.  A pod whose numbers make no sense fails later, by itself."""
-    with contextlib.suppress(ValueError):
-        _ = pod.requests, pod.accounted, pod.nonzero, pod.host_ports, pod.label_set
-        _ = pod.storage_keys, pod.attachable_count
-    return pod

@@ -34,6 +34,7 @@ from bayplan.framework.ports import ClusterWriter, EventSink, Extender, MetricSi
 from bayplan.framework.profile import Profile
 from bayplan.framework.snapshot import NodeView
 from bayplan.framework.status import Status, failed
+from bayplan.framework.what_if_rows import WhatIfRows
 from bayplan.objects.pod import Pod
 
 MakeHandle = Callable[[str], Handle]
@@ -82,7 +83,7 @@ class Scheduler:
             handle.nominated = self.queue
             handle.filters = self.filters[name]
         self._classes = {
-            name: ClassCache(filters, self.cache)
+            name: ClassCache(filters, self.cache, self._metrics)
             for name, filters in self.filters.items()
             if remember_classes and self.profiles[name].percentage_of_nodes_to_score in (None, 100)
         }
@@ -276,12 +277,18 @@ class _NobodyNominated:
     def nominated_nodes(self) -> tuple[str, ...]:
         return ()
 
+    def nominations_since(self, position: int) -> tuple[int, tuple[str, ...]]:
+        return 0, ()
+
 
 class _NoFiltersYet:
     """Stands in while plugins are being made: they may keep the handle, not use its filters."""
 
     def fits(self, state: CycleState, pod: Pod, node: NodeView) -> Status:
         raise RuntimeError("a plugin's __init__ must not call the filters: the profile is not complete yet")
+
+    def over_rows(self, state: CycleState, pod: Pod, rows: WhatIfRows) -> None:
+        self.fits(state, pod, rows.node(0))
 
     def add_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
         self.fits(state, pod, node)

@@ -190,7 +190,7 @@ async def _asked_for_help(
         answer = calls.run(plugin, "PostFilter", plugin.post_filter, decision.state, pod, diagnosis)
         if isinstance(answer, PostFilterResult) and answer.candidates:
             left = await extending.preempt(pod, diagnosis.nodes, answer.candidates)
-            if left != answer.candidates:
+            if left is not answer.candidates and left != tuple(answer.candidates):
                 answer = calls.run(plugin, "PostFilter", plugin.choose, left)
         if isinstance(answer, PostFilterResult):
             return answer

@@ -28,6 +28,7 @@ from bayplan.framework.snapshot import (
     TermColumn,
     TermKind,
 )
+from bayplan.framework.summing import Ids
 from bayplan.objects.node import Node, Taint
 from bayplan.objects.pod import Pod
 
@@ -141,6 +142,9 @@ class ColumnTable(NodeTable):
     def matching_pods(self, *all_of: PodMatcher, skip_terminating: bool = False) -> npt.NDArray[np.int32]:
         return self.counts.ask(all_of, skip_terminating)
 
+    def summed(self, counts: npt.NDArray[np.int32], ids: Ids, size: int) -> npt.NDArray[np.int64]:
+        return self.columns.summed(counts, ids, size)
+
     @property
     def has_terms(self) -> bool:
         return self.term_groups.is_any
@@ -193,14 +197,14 @@ class ColumnTable(NodeTable):
         del self._rows[gone.name]
         if row < len(self.names):
             self._rows[self.names[row]] = row
-        self.objects_generation += 1
+        self._objects_changed()
         self._trim_labels()
         self.resized()
 
     def write_object(self, row: int, old: Node | None, node: Node) -> None:
         """Write what a node object says; what its pods add up to stays."""
         self.objects[row] = node
-        self.objects_generation += 1
+        self._objects_changed()
         self.amounts.forget(row)
         fixed = self._fixed
         allocatable = node.allocatable
@@ -251,6 +255,10 @@ class ColumnTable(NodeTable):
             self._move_owned(self._owned, pod, sign)
 
     # -- private --
+
+    def _objects_changed(self) -> None:
+        self.objects_generation += 1
+        self.columns.forget_sums()
 
     def _sums(self, row: int) -> Sums:
         """What the node has and what its pods add up to, in numbers."""

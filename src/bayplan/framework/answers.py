@@ -6,6 +6,7 @@ What plugins answer beside a verdict: nodes that are left, reasons made on the s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -56,7 +57,7 @@ class PostFilterResult:
     nomination: Nomination | None = None
     victims: tuple[Pod, ...] = ()
     status: Status = SUCCESS
-    candidates: tuple[Candidate, ...] = ()
+    candidates: Sequence[Candidate] = ()
     """All that it chose from, if extenders may have a say in that; see ``PostFilterPlugin.choose``."""
 
     def __post_init__(self) -> None:

@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bayplan.clock import Clock
+from bayplan.framework.answers import Verdicts
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.ports import ClusterWriter, EventSink, MetricSink
 from bayplan.framework.snapshot import NodeView, Snapshot
 from bayplan.framework.status import Status
+from bayplan.framework.what_if_rows import WhatIfRows
 from bayplan.objects.pod import Pod
 
 if TYPE_CHECKING:
@@ -44,6 +46,9 @@ class NominatedPods(Protocol):
 
     def nominated_nodes(self) -> Iterable[str]: ...
 
+    def nominations_since(self, position: int) -> tuple[int, Iterable[str] | None]:
+        """The position now, and the nodes with other nominated pods since that one; ``None``: any may have."""
+
 
 class WaitingPod(Protocol):
     """A pod held by Permit."""
@@ -62,11 +67,24 @@ class WaitingPods(Protocol):
     def list(self) -> Iterable[WaitingPod]: ...
 
 
+class RowFilters(Protocol):
+    """The profile's filters over some imagined nodes."""
+
+    def first_nos(self, *, amounts_only: bool = False) -> Verdicts:
+        """
+        What ``fits`` says of each row as it is imagined now.  ``amounts_only`` leaves out the filters that go by node
+        objects, whose answers no imagined pod changes.
+        """
+
+
 class FilterRunner(Protocol):
-    """Runs the profile's filters on one imagined node, as preemption needs it."""
+    """Runs the profile's filters on imagined nodes, as preemption needs it."""
 
     def fits(self, state: CycleState, pod: Pod, node: NodeView) -> Status:
         """With nominated pods considered; success or the first no."""
+
+    def over_rows(self, state: CycleState, pod: Pod, rows: WhatIfRows) -> RowFilters | None:
+        """The same for many nodes at once; ``None`` if a filter looks at more than node objects and amounts."""
 
     def add_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
         """Tell the profile's plugins that ``other`` is imagined on the node."""

@@ -50,7 +50,7 @@ class Depends(IntEnum):
     ROW = 3
     """That node's own row: its object, and the pods on it."""
     NODES = 4
-    """Its row, and the objects of all nodes, but no pods elsewhere."""
+    """The objects of all nodes, whatever runs on them."""
     DOMAIN = 5
     """Its row, and counts of pods over a topology domain."""
     ANYTHING = 6

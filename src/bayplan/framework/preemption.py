@@ -2,15 +2,21 @@
 Who would have to go: victims on one node, and the best node to make room on.
 
 Shared by preemption plugins.  ``victims_on`` imagines pods away on one node and asks the profile's filters;
-``best`` compares candidates as kube-scheduler does.  Nothing is evicted here.
+``best`` compares candidates as kube-scheduler does.  Nothing is evicted here.  ``framework.dry_running`` is the same
+rule for many nodes at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from bayplan.errors import PluginError
+from bayplan.framework.budgets import Budgets
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.handle import FilterRunner
 from bayplan.framework.snapshot import NodeView
@@ -20,6 +26,9 @@ from bayplan.objects.pod import Pod
 from bayplan.objects.policy import PodDisruptionBudget
 
 NO_VICTIMS = Status(Code.UNRESOLVABLE, ("No preemption victims found for incoming pod",))
+
+Hurts: TypeAlias = "npt.NDArray[np.float64]"
+"""A line for each candidate: what ``hurt`` gives.  Whole numbers of this size are exact in it."""
 
 # Keeps sums of negative priorities from looking better the more pods are evicted.
 PRIORITY_OFFSET = 1 << 31
@@ -37,14 +46,7 @@ class Candidate:
 class DryRun:
     """One preemptor's question, asked of many nodes."""
 
-    def __init__(
-        self,
-        pod: Pod,
-        state: CycleState,
-        filters: FilterRunner,
-        budgets: Sequence[PodDisruptionBudget],
-        now: float,
-    ) -> None:
+    def __init__(self, pod: Pod, state: CycleState, filters: FilterRunner, budgets: Budgets, now: float) -> None:
         self._pod = pod
         self._state = state
         self._filters = filters
@@ -70,7 +72,7 @@ class DryRun:
         if not status.is_success:
             return status
         lower.sort(key=self._importance)
-        violating, harmless = split_by_budgets(lower, self._budgets)
+        violating, harmless = _split(lower, self._budgets)
         victims, violations = [], 0
         for others, breaks_budget in ((violating, True), (harmless, False)):
             for other in others:
@@ -79,7 +81,7 @@ class DryRun:
                     violations += breaks_budget
         victims.sort(key=self._importance)
         if not victims:
-            return Status(Code.ERROR, (f'expected at least one victim pod on node "{node.name}"',))
+            return nobody_has_to_go(node.name)
         return Candidate(node.name, tuple(victims), violations)
 
     def _reprieve(self, state: CycleState, node: WhatIfNode, other: Pod) -> bool:
@@ -96,8 +98,12 @@ class DryRun:
         self._filters.remove_pod(state, self._pod, other, node)
 
     def _importance(self, pod: Pod) -> tuple[int, float]:
-        """Sorts the most important first: higher priority, then longer running."""
-        return -pod.priority, started_at(pod, self._now)
+        return importance(pod, self._now)
+
+
+def importance(pod: Pod, now: float) -> tuple[int, float]:
+    """Sorts the most important first: higher priority, then longer running."""
+    return -pod.priority, started_at(pod, now)
 
 
 def started_at(pod: Pod, now: float) -> float:
@@ -105,41 +111,45 @@ def started_at(pod: Pod, now: float) -> float:
     return now if started is None else started
 
 
+def nobody_has_to_go(node_name: str) -> Status:
+    """What is said of a node that was turned down before and now is not."""
+    return Status(Code.ERROR, (f'expected at least one victim pod on node "{node_name}"',))
+
+
 def split_by_budgets(pods: Iterable[Pod], budgets: Sequence[PodDisruptionBudget]) -> tuple[list[Pod], list[Pod]]:
     """(those whose eviction would break a disruption budget, the others), in the order given."""
-    allowed = {budget.metadata.uid or budget.key: budget.disruptions_allowed for budget in budgets}
-    violating: list[Pod] = []
-    harmless: list[Pod] = []
-    for pod in pods:
-        breaks = False
-        for budget in budgets:
-            if not _covers(budget, pod):
-                continue
-            key = budget.metadata.uid or budget.key
-            allowed[key] -= 1
-            breaks |= allowed[key] < 0
-        (violating if breaks else harmless).append(pod)
+    return _split(list(pods), Budgets(budgets))
+
+
+def _split(pods: list[Pod], budgets: Budgets) -> tuple[list[Pod], list[Pod]]:
+    if not budgets:
+        return [], pods
+    breaks = budgets.broken_by(pods)
+    violating = [pod for pod, is_broken in zip(pods, breaks, strict=True) if is_broken]
+    harmless = [pod for pod, is_broken in zip(pods, breaks, strict=True) if not is_broken]
     return violating, harmless
 
 
-def _covers(budget: PodDisruptionBudget, pod: Pod) -> bool:
-    """Is the pod counted by the budget now?  An empty selector and unlabelled pods never are."""
-    if budget.namespace != pod.namespace or not pod.labels:
-        return False
-    selector = budget.selector
-    if selector.is_empty or not selector.matches(pod.labels):
-        return False
-    return pod.name not in budget.disrupted_pods
+def hurt(candidate: Candidate, now: float) -> tuple[float, ...]:
+    """How much it hurts, by what counts most: budgets, then priorities, then numbers, then how long they have run."""
+    victims = candidate.victims
+    highest = victims[0].priority if victims else -PRIORITY_OFFSET
+    earliest = min((started_at(pod, now) for pod in victims if pod.priority == highest), default=now)
+    total = sum(pod.priority + PRIORITY_OFFSET for pod in victims)
+    return candidate.pdb_violations, highest, total, len(victims), -earliest
+
+
+def least(hurts: Hurts) -> int:
+    """The first of the lines that are smaller than all others."""
+    left = np.arange(len(hurts))
+    for column in hurts.T:
+        if len(left) == 1:
+            break
+        rates = column[left]
+        left = left[rates == rates.min()]
+    return int(left[0])
 
 
 def best(candidates: Sequence[Candidate], now: float) -> Candidate:
-    """The candidate that hurts least: budgets, then priorities, then numbers, then the youngest."""
-
-    def hurt(candidate: Candidate) -> tuple[int, int, int, int, float]:
-        victims = candidate.victims
-        highest = victims[0].priority if victims else -PRIORITY_OFFSET
-        earliest = min((started_at(p, now) for p in victims if p.priority == highest), default=now)
-        total = sum(pod.priority + PRIORITY_OFFSET for pod in victims)
-        return candidate.pdb_violations, highest, total, len(victims), -earliest
-
-    return min(candidates, key=hurt)
+    """The candidate that hurts least; of equals the first."""
+    return candidates[least(np.array([hurt(candidate, now) for candidate in candidates], np.float64))]

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayplan.framework import selecting
+from bayplan.framework.summing import Ids, summed
 from bayplan.objects.node import Node, Taint
 from bayplan.objects.pod import HostPort, Pod
 from bayplan.objects.selector import NodeRequirement, Selector
@@ -202,6 +203,13 @@ class NodeTable(ABC):
     @abstractmethod
     def matching_pods(self, *all_of: PodMatcher, skip_terminating: bool = False) -> npt.NDArray[np.int32]:
         """Pods on each node that match every matcher.  Counts are kept, not recounted."""
+
+    def summed(self, counts: npt.NDArray[np.int32], ids: Ids, size: int) -> npt.NDArray[np.int64]:
+        """
+        Counts per node (of ``matching_pods`` or a term), added up over domains: ``ids`` says each node's domain, and
+        nodes with -1 or ``size - 1`` count nowhere.  Sums over ids that cannot be written to are kept, not recounted.
+        """
+        return summed(counts, ids, size)
 
     @property
     def has_terms(self) -> bool:

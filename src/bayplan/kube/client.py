@@ -90,8 +90,8 @@ class Client:
         timeout_s: float = REQUEST_TIMEOUT_S,
         guard: Callable[[], None] | None = None,
     ) -> Response:
-        """One request; an answer of 400 or more is raised."""
-        raw = None if body is None else msgspec.json.encode(body)
+        """One request; an answer of 400 or more is raised.  A body of bytes is sent as it is, any other as JSON."""
+        raw = body if body is None or isinstance(body, bytes) else msgspec.json.encode(body)
 
         async def once() -> Response:
             headers = self._headers()

@@ -1,6 +1,6 @@
 """
-Events about pods (events.k8s.io/v1), written in the background: few at a time, folded into series, never in
-the way of a bind, and dropped rather than piled up when the API server does not take them.
+Events about pods and other objects (events.k8s.io/v1), written in the background: few at a time, folded into series,
+never in the way of a bind, and dropped rather than piled up when the API server does not take them.
 
 Implements ``framework.ports.EventSink``; ``app`` runs ``Recorder.run`` as a task.  An event that is repeated
 within six minutes becomes a series, as kube-scheduler's do: the first repetition is written at once, the
@@ -23,7 +23,8 @@ import structlog
 from bayplan.clock import Clock
 from bayplan.errors import ApiError, NotFoundError, ServerError, TooManyRequestsError, TransportError
 from bayplan.kube.client import MERGE_PATCH, Client
-from bayplan.objects.pod import Pod
+from bayplan.objects.kinds import api_version_of, kind_of
+from bayplan.objects.meta import ApiObject
 
 log = structlog.get_logger()
 
@@ -45,8 +46,8 @@ class _Series:
     """One event, and how often it happened."""
 
     name: str
-    pod: Pod
-    related: Pod | None
+    pod: ApiObject
+    related: ApiObject | None
     type: str
     reason: str
     action: str
@@ -78,16 +79,16 @@ class Recorder:
 
     def emit(
         self,
-        pod: Pod,
+        pod: ApiObject,
         *,
         type: str,
         reason: str,
         action: str,
         note: str,
-        related: Pod | None = None,
+        related: ApiObject | None = None,
         reporter: str = "default-scheduler",
     ) -> None:
-        """Record an event; the same about the same version of a pod counts up a series."""
+        """Record an event; the same about the same version of an object counts up a series."""
         now = self._clock.now()
         version = pod.metadata.resource_version
         key = (type, action, reason, reporter, pod.uid, version, related.uid if related else "")
@@ -213,14 +214,14 @@ def _counted(series: _Series) -> dict[str, Any]:
     return {"count": series.count, "lastObservedTime": _micro(series.last_at)}
 
 
-def _reference(pod: Pod) -> dict[str, str]:
+def _reference(thing: ApiObject) -> dict[str, str]:
     return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "namespace": pod.namespace,
-        "name": pod.name,
-        "uid": pod.uid,
-        "resourceVersion": pod.metadata.resource_version,
+        "apiVersion": api_version_of(thing),
+        "kind": kind_of(thing),
+        "namespace": thing.namespace,
+        "name": thing.name,
+        "uid": thing.uid,
+        "resourceVersion": thing.metadata.resource_version,
     }
 
 

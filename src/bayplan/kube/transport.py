@@ -1,7 +1,8 @@
 """
 The one seam to HTTP: requests and line streams.  ``HttpTransport`` is the real one; tests pass their own.
 
-Nothing else in Bayplan knows which HTTP library there is, so a leaner one can go in here and nowhere else.
+Nothing else in Bayplan knows which HTTP library there is.  Writes go over connections of our own
+(``kube.connections``), where there is no proxy in between: they are many and short.
 """
 
 from __future__ import annotations
@@ -17,23 +18,15 @@ import aiohttp
 from yarl import URL
 
 from bayplan.errors import TransportError
+from bayplan.kube.answers import Response as Response
+from bayplan.kube.connections import CONNECT_TIMEOUT_S, Connections
 
 REQUEST_TIMEOUT_S = 30.0
-CONNECT_TIMEOUT_S = 10.0
 READ_BYTES = 256 * 1024
 # One line of a watch is one object; the API server's own limit for an object is about 1.5 MB.
 MAX_LINE_BYTES = 16 * 1024 * 1024
 # Requests under way on connections that were replaced get this long to end.
 GRACE_S = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """A finished answer."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +86,16 @@ class HttpTransport:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
+        self._connections: Connections | None = None
         self._session: aiohttp.ClientSession | None = None
         self._retiring: set[asyncio.Task[None]] = set()
 
     async def use(self, endpoint: Endpoint) -> None:
         """New requests use new connections; those under way may end on the old ones."""
         self._endpoint = endpoint
+        if self._connections is not None:
+            self._connections.retire()
+            self._connections = None
         if self._session is not None:
             retiring = asyncio.ensure_future(_retire(self._session))
             self._session = None
@@ -116,22 +113,36 @@ class HttpTransport:
         timeout_s: float = REQUEST_TIMEOUT_S,
         guard: Callable[[], None] | None = None,
     ) -> Response:
-        timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_TIMEOUT_S)
         try:
-            async with self._open().request(
-                method,
-                self._url(path, params),
-                data=body,
-                headers=headers,
-                timeout=timeout,
-                trace_request_ctx=guard,
-                **self._connection(),
-            ) as answer:
-                return Response(answer.status, answer.headers, await answer.read())
+            if method == "GET" or self._endpoint.proxy is not None:
+                return await self._request(method, path, params, body, headers, timeout_s, guard)
+            return await self._short().request(method, path, params, body, headers or {}, timeout_s, guard)
         except TimeoutError as error:
             raise TransportError(f"{method} {path}: no answer within {timeout_s:g} s") from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise TransportError(f"{method} {path}: {_words(error)}") from error
+
+    async def _request(
+        self,
+        method: str,
+        path: str,
+        params: Mapping[str, str] | None,
+        body: bytes | None,
+        headers: Mapping[str, str] | None,
+        timeout_s: float,
+        guard: Callable[[], None] | None,
+    ) -> Response:
+        """Through the library: compressed answers, proxies."""
+        async with self._open().request(
+            method,
+            self._url(path, params),
+            data=body,
+            headers=headers,
+            timeout=aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_TIMEOUT_S),
+            trace_request_ctx=guard,
+            **self._connection(),
+        ) as answer:
+            return Response(answer.status, answer.headers, await answer.read())
 
     @asynccontextmanager
     async def stream(
@@ -162,11 +173,20 @@ class HttpTransport:
         for task in list(self._retiring):
             task.cancel()
         await asyncio.gather(*self._retiring, return_exceptions=True)
+        if self._connections is not None:
+            connections, self._connections = self._connections, None
+            await connections.close()
         if self._session is not None:
             session, self._session = self._session, None
             await session.close()
             # A connection that was being made when its request was cancelled closes on the loop's next turn.
             await asyncio.sleep(0)
+
+    def _short(self) -> Connections:
+        if self._connections is None:
+            endpoint = self._endpoint
+            self._connections = Connections(endpoint.base_url, endpoint.ssl, endpoint.server_hostname)
+        return self._connections
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:

@@ -12,13 +12,14 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Coroutine
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from bayplan.errors import (
     ApiError,
+    ClientError,
     ConflictError,
     EvictionRefusedError,
     LeadershipLostError,
@@ -28,13 +29,15 @@ from bayplan.errors import (
     TransportError,
     UnprocessableError,
 )
+from bayplan.kube import binding_message
 from bayplan.kube.client import JSON, MERGE_PATCH, STRATEGIC_PATCH, Client, path_of
+from bayplan.kube.pacing import Pace
 from bayplan.kube.transport import REQUEST_TIMEOUT_S, Response
 from bayplan.objects.kinds import all_kinds
 from bayplan.objects.pod import Pod
 
 MAX_BINDING = 64
-"""Binds under way at once: more do not make the API server faster."""
+"""Binds under way at once, at most: more do not make the API server faster."""
 SERVER_ERRORS = 4
 """Tries after which a 5xx is taken for an answer; a network that is down is waited for."""
 FIRST_WAIT_S = 0.1
@@ -52,7 +55,8 @@ class ApiWriter:
     def __init__(self, client: Client, may_write: Callable[[], bool] = lambda: True) -> None:
         self._client = client
         self._may_write = may_write
-        self._slots = asyncio.Semaphore(MAX_BINDING)
+        self._pace = Pace(MAX_BINDING)
+        self._takes_protobuf = True
         self._closed = False
         self.binding = 0
         """Binds asked for and not answered yet."""
@@ -61,17 +65,11 @@ class ApiWriter:
 
     async def bind(self, pod: Pod, node_name: str) -> None:
         """Bind with the UID as precondition, so a pod made anew under the same name is never bound by mistake."""
-        binding = {
-            "apiVersion": "v1",
-            "kind": "Binding",
-            "metadata": {"name": pod.name, "namespace": pod.namespace, "uid": pod.uid},
-            "target": {"apiVersion": "v1", "kind": "Node", "name": node_name},
-        }
         path = f"{_path(pod)}/binding"
 
         async def once() -> None:
             try:
-                await self._send("POST", path, binding, timeout_s=BIND_TIMEOUT_S)
+                await self._send_binding(path, pod, node_name)
             except (ConflictError, TransportError) as error:
                 if not await self._is_bound_to(pod, node_name):
                     raise error
@@ -79,11 +77,32 @@ class ApiWriter:
         self.binding += 1
         self._idle.clear()
         try:
-            await self._patiently(once, self._slots)
+            await self._patiently(once, self._pace)
         finally:
             self.binding -= 1
             if not self.binding:
                 self._idle.set()
+
+    async def _send_binding(self, path: str, pod: Pod, node_name: str) -> None:
+        """As protobuf; should something between us and the API server not know that, as JSON from then on."""
+        if self._takes_protobuf:
+            message = binding_message.encode(pod.name, pod.namespace, pod.uid, node_name)
+            try:
+                await self._send(
+                    "POST", path, message, content_type=binding_message.CONTENT_TYPE, timeout_s=BIND_TIMEOUT_S
+                )
+                return
+            except ClientError as error:
+                if error.status != 415:
+                    raise
+                self._takes_protobuf = False
+        binding = {
+            "apiVersion": "v1",
+            "kind": "Binding",
+            "metadata": {"name": pod.name, "namespace": pod.namespace, "uid": pod.uid},
+            "target": {"apiVersion": "v1", "kind": "Node", "name": node_name},
+        }
+        await self._send("POST", path, binding, timeout_s=BIND_TIMEOUT_S)
 
     async def patch_pod_status(self, pod: Pod, patch: dict[str, Any]) -> None:
         """With the UID as precondition too; ``ConflictError`` if the name is another pod's by now."""
@@ -199,17 +218,16 @@ class ApiWriter:
         except (ApiError, TransportError):
             return None
 
-    async def _patiently(
-        self, once: Callable[[], Coroutine[Any, Any, None]], slots: asyncio.Semaphore | None = None
-    ) -> None:
+    async def _patiently(self, once: Callable[[], Coroutine[Any, Any, None]], pace: Pace | None = None) -> None:
         """Again after 429, 5xx and network errors, waiting as long as the server asks."""
         gives_up_at = time.monotonic() + PATIENCE_S
         wait, server_errors = FIRST_WAIT_S, 0
         while True:
             try:
-                async with slots or nullcontext():
-                    self._check()
-                    return await once()
+                if pace is not None:
+                    return await self._in_turn(once, pace)
+                self._check()
+                return await once()
             except TooManyRequestsError as error:
                 last: Exception = error
                 wait = max(wait, min(error.retry_after_s or 0.0, MAX_RETRY_AFTER_S))
@@ -222,6 +240,18 @@ class ApiWriter:
                 raise last
             await asyncio.sleep(wait * random.uniform(0.8, 1.2))
             wait = min(wait * 2, max(wait, MAX_WAIT_S))
+
+    async def _in_turn(self, once: Callable[[], Coroutine[Any, Any, None]], pace: Pace) -> None:
+        began = await pace.turn()
+        try:
+            self._check()
+            await once()
+            pace.answered(began)
+        except TooManyRequestsError:
+            pace.refused(began)
+            raise
+        finally:
+            pace.ended()
 
     def _check(self) -> None:
         if self._closed:

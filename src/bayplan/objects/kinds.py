@@ -116,6 +116,12 @@ def kind_of(thing: ApiObject) -> str:
     return kind.name if kind else type(thing).__name__
 
 
+def api_version_of(thing: ApiObject) -> str:
+    """The group and version of an object that was decoded; "" if nobody registered its kind."""
+    kind = _BY_STRUCT.get(type(thing))
+    return kind.api_version if kind else ""
+
+
 def is_namespaced(thing: ApiObject) -> bool:
     """Whether objects like this live in a namespace; those nobody registered do."""
     kind = _BY_STRUCT.get(type(thing))

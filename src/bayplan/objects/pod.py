@@ -201,6 +201,11 @@ class Pod(ApiObject, frozen=True, kw_only=True):
         return requests.pod_nonzero(self)
 
     @cached_property
+    def scored(self) -> Mapping[str, int]:
+        """Thousandths of each resource that it counts with where a node is scored for it."""
+        return requests.pod_scored(self)
+
+    @cached_property
     def host_ports(self) -> tuple[HostPort, ...]:
         running = (*(each for each in self.init_containers if each.is_sidecar), *self.containers)
         return tuple(
@@ -293,9 +298,12 @@ class Pod(ApiObject, frozen=True, kw_only=True):
 
     def assigned_to(self, node_name: str) -> Pod:
         """The same pod on a node.  Nothing that was worked out depends on the node, so it is carried over."""
-        placed = self.evolve(spec=msgspec.structs.replace(self.spec, node_name=node_name))
-        placed.__dict__.update(self.__dict__)
-        return placed
+        return self.evolve(spec=msgspec.structs.replace(self.spec, node_name=node_name)).sharing(self)
+
+    def sharing(self, other: Pod) -> Pod:
+        """This pod, just made, with whatever is or will be worked out for another: one place serves both."""
+        _WORKED_OUT.__set__(self, other.__dict__)
+        return self
 
     def nominated_to(self, node_name: str) -> Pod:
         """The same pod with a node set aside for it."""
@@ -307,5 +315,7 @@ def normalise_image(name: str) -> str:
     return name if name.rfind(":") > name.rfind("/") else f"{name}:latest"
 
 
+# Where `cached_property` keeps its answers. Frozen objects cannot be given another place in the ordinary way.
+_WORKED_OUT = vars(ApiObject)["__dict__"]
 _NO_AFFINITY = Affinity()
 _NO_NODE_AFFINITY = NodeAffinity()

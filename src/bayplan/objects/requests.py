@@ -77,10 +77,14 @@ def pod_nonzero(pod: Pod) -> tuple[int, int]:
     return min(amounts.get(CPU, 0), MAX_INT64), whole_units(amounts.get(MEMORY, 0))
 
 
+def pod_scored(pod: Pod) -> Milli:
+    """What NodeResourcesFit's score counts an incoming pod with: with defaults, without pod-level requests."""
+    return _with_overhead(pod, _sum(pod.spec, _filled(_asked, _DEFAULTS)))
+
+
 def scoring_request(pod: Pod, resource: str) -> int:
-    """What NodeResourcesFit's score takes for the incoming pod: with defaults, without pod-level requests."""
-    amounts = _with_overhead(pod, _sum(pod.spec, _filled(_asked, _DEFAULTS)))
-    milli = amounts.get(resource, 0)
+    """One resource of that."""
+    milli = pod.scored.get(resource, 0)
     return min(milli, MAX_INT64) if resource == CPU else whole_units(milli)
 
 

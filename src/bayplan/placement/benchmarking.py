@@ -74,23 +74,34 @@ def cold(clusters: int, wanted: int, rounds: int = 10) -> Result:
     return _result("cold", clusters, 1, wanted, sorted(times)[len(times) // 2])
 
 
-def change(clusters: int, wanted: int, placements: int = 20, rounds: int = 60) -> Result:
-    """One cluster after the other gets a taint, every second one a chosen one: the time for each placement there is."""
+def change(clusters: int, wanted: int, placements: int = 20, rounds: int = 40, tries: int = 7) -> Result:
+    """One cluster after the other gets a taint, every second one a chosen one: the time per placement decided again.
+
+    As many again come before, unmeasured, so that every placement has been looked at since the start. The same story is
+    told several times, and of each event the fastest time counts: the machine may be shared.
+    """
+    told = [_changes(clusters, wanted, placements, rounds) for _ in range(tries)]
+    decided = sum(number for _, number in told[0])
+    walls, cpus = (sum(min(each[kind] for each, _ in same) for same in zip(*told, strict=True)) for kind in (0, 1))
+    result = _result("change", clusters, placements, wanted, (walls / decided, cpus / decided))
+    return result | {"lookedAt": decided}
+
+
+def _changes(clusters: int, wanted: int, placements: int, rounds: int) -> list[tuple[tuple[float, float], int]]:
+    """What every event took, and how many placements it made decide again."""
     state = fleet(clusters)
     state.load(placement(number, wanted) for number in range(placements))
     pick = random.Random(0)
-    times = []
-    for number in range(rounds):
+    spent = []
+    for number in range(2 * rounds):
         row = pick.randrange(clusters)
         if number % 2:
             row = int(pick.choice(state.clusters(f"{NAMESPACE}/p00000")).removeprefix("cluster-"))
         event = Applied(cluster(row, is_tainted=True))
         watch = _Watch()
         state.handle(event)
-        times.append(watch.read())
-    share = rounds * placements
-    spent = sum(wall for wall, _ in times) / share, sum(cpu for _, cpu in times) / share
-    return _result("change", clusters, placements, wanted, spent)
+        spent.append((watch.read(), len(state.looked_at)))
+    return spent[rounds:]
 
 
 def storm(clusters: int, placements: int, wanted: int = 100) -> Result:

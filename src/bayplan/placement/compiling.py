@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import lcm
+from weakref import WeakValueDictionary
+
+import msgspec
 
 from bayplan.errors import InputError
 from bayplan.objects import placement as api
@@ -44,16 +47,19 @@ class Level:
     is_hard: bool
     min_domains: int = 1
     weights: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def unit(self) -> int:
-        return lcm(*self.weights.values()) if self.weights else 1
+    unit: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class GroupTerm:
     name: str
     term: Term
+
+
+class Likeness:
+    """Plans that hold the same one filter clusters alike."""
+
+    __slots__ = ("__weakref__",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,12 @@ class Plan:
     """What it reads of clusters."""
     direct: frozenset[str] = frozenset()
     """Those that matter even where the filters say the same as before."""
+    moving: frozenset[str] = frozenset()
+    """Those that can bring a cluster into another domain."""
+    likeness: Likeness = field(default_factory=Likeness)
     mistakes: tuple[InputError, ...] = ()
+
+    topology_keys: tuple[Key, ...] = ()
 
     @property
     def key(self) -> str:
@@ -139,7 +150,23 @@ def compile_placement(placement: api.Placement, built_in: Iterable[str]) -> Plan
         replicas,
         frozenset(fields),
         frozenset(direct),
+        frozenset((fleet.CLUSTER, *(_key_field(level.key) for level in levels))),
+        _likeness(spec, levels),
+        topology_keys=tuple(level.key for level in levels),
     )
+
+
+_LIKENESSES: WeakValueDictionary[bytes, Likeness] = WeakValueDictionary()
+
+
+def _likeness(spec: api.PlacementSpec, levels: Iterable[Level]) -> Likeness:
+    hard = [level.key for level in levels if level.is_hard]
+    written = msgspec.json.encode((spec.predicates, spec.tolerations, hard))
+    # Two steps, as nobody but the caller keeps a new one alive.
+    known = _LIKENESSES.get(written)
+    if known is None:
+        known = _LIKENESSES[written] = Likeness()
+    return known
 
 
 def _term(written: api.ClusterSelector, field: str, mistakes: list[InputError]) -> Term:
@@ -163,7 +190,9 @@ def _program(texts: Sequence[str], field: str, mistakes: list[InputError]) -> ce
 
 def _level(written: api.SpreadConstraint) -> Level:
     key = key_of(written.topology_key_type, written.topology_key)
-    return Level(key, written.max_skew, written.is_hard, written.min_domains or 1, written.weights or {})
+    weights = written.weights or {}
+    unit = lcm(*weights.values()) if weights else 1
+    return Level(key, written.max_skew, written.is_hard, written.min_domains or 1, weights, unit)
 
 
 def _weights(policy: api.PrioritizerPolicy) -> tuple[tuple[api.ScoreCoordinate, int], ...]:

@@ -92,7 +92,7 @@ def _scores(evaluation: Evaluation, moment: Moment) -> tuple[list[Document], dic
     totals = dict.fromkeys(names, 0)
     listed = []
     for coordinate, weight in plan.weights:
-        given = scorer_of(coordinate).score(plan, fleet, moment)[rows].tolist() if rows else []
+        given = scorer_of(coordinate).score_all(plan, fleet, moment)[rows].tolist() if rows else []
         by_name = dict(zip(names, given, strict=True))
         listed.append({"name": coordinate.name, "weight": weight, "scores": by_name})
         for name, score in by_name.items():
@@ -105,10 +105,9 @@ def spread_report(evaluation: Evaluation, others: Numbers = NO_ROWS) -> list[Doc
     plan = evaluation.plan
     if not plan.levels or plan.is_misconfigured:
         return []
-    topology = evaluation.fleet.table.topology(tuple(level.key for level in plan.levels))
-    keys = np.zeros(len(evaluation.eligible), np.int64)
-    who = spreading.Candidates(evaluation.eligible, evaluation.chosen & evaluation.eligible, keys, others)
-    ceiling = evaluation.outcome.ceiling if plan.is_flat else spreading.ceiling(plan.levels, topology, who)
+    topology = evaluation.fleet.table.topology(plan.topology_keys)
+    who = evaluation.candidates(others)
+    ceiling = evaluation.outcome.ceiling if plan.is_flat else spreading.Tree(plan.levels, topology, who).ceiling
     report = []
     for depth, level in enumerate(plan.levels):
         found = domains.domains_of(evaluation, depth)

@@ -61,6 +61,8 @@ class Fleet:
         self._selectors: dict[str, Selector] = {}
         self._masks: dict[str, Mask] = {}
         self._bindings: dict[str, set[str]] = {}
+        self.generation = 0
+        """Another one after everything that happens."""
 
     # -- what placements ask --
 
@@ -82,6 +84,7 @@ class Fleet:
     # -- what happens --
 
     def apply_cluster(self, cluster: api.ManagedCluster) -> FleetChange:
+        self.generation += 1
         row = self.table.row_of.get(cluster.name)
         before = None if row is None else self.table.clusters[row]
         sets = self._sets_of(row)
@@ -94,6 +97,7 @@ class Fleet:
         return FleetChange((row,), frozenset(fields), sets | after) if fields else NOTHING
 
     def remove_cluster(self, name: str) -> FleetChange:
+        self.generation += 1
         row = self.table.row_of.get(name)
         if row is None:
             return NOTHING
@@ -105,6 +109,7 @@ class Fleet:
         return FleetChange((row,), frozenset((CLUSTER,)), sets)
 
     def apply_set(self, thing: api.ManagedClusterSet) -> FleetChange:
+        self.generation += 1
         if self._sets.get(thing.name) is not None and self._sets[thing.name].spec == thing.spec:
             return NOTHING
         self._sets[thing.name] = thing
@@ -117,6 +122,7 @@ class Fleet:
         return FleetChange(namespaces=self._namespaces_of(thing.name), is_wide=True)
 
     def remove_set(self, name: str) -> FleetChange:
+        self.generation += 1
         if self._sets.pop(name, None) is None:
             return NOTHING
         self._selectors.pop(name, None)
@@ -124,6 +130,7 @@ class Fleet:
         return FleetChange(namespaces=self._namespaces_of(name), is_wide=True)
 
     def apply_binding(self, binding: api.ManagedClusterSetBinding, *, is_gone: bool = False) -> FleetChange:
+        self.generation += 1
         bound = self._bindings.setdefault(binding.namespace, set())
         name = binding.name
         if (name in bound) != is_gone or binding.spec.cluster_set not in ("", name):
@@ -132,6 +139,7 @@ class Fleet:
         return FleetChange(namespaces=frozenset((binding.namespace,)), is_wide=True)
 
     def apply_score(self, score: api.AddOnPlacementScore, *, is_gone: bool = False) -> FleetChange:
+        self.generation += 1
         row = self.table.apply_score(score, is_gone=is_gone)
         if row is None:
             return NOTHING

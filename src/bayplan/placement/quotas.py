@@ -32,7 +32,7 @@ class Siblings:
         return (self.offsets[child] + count) * self.scales[child]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Division:
     """How many go where, how many moves that took, and whether more moves would help."""
 
@@ -48,8 +48,9 @@ def divide(number: int, siblings: Siblings, band: int, budget: int, best: Choice
     if missing > 0:
         known = [child for child, is_known in enumerate(siblings.known) if is_known]
         missing -= _add(counts, siblings, known, missing, best)
-        others = [child for child, is_known in enumerate(siblings.known) if not is_known]
-        _add(counts, siblings, others, missing, best)
+        if missing:
+            others = [child for child, is_known in enumerate(siblings.known) if not is_known]
+            _add(counts, siblings, others, missing, best)
     elif missing < 0:
         others = [child for child, is_known in enumerate(siblings.known) if not is_known]
         missing += _drop(counts, siblings, others, -missing, worst)
@@ -68,6 +69,8 @@ def divide(number: int, siblings: Siblings, band: int, budget: int, best: Choice
 
 def _add(counts: list[int], siblings: Siblings, children: list[int], number: int, best: Choice) -> int:
     """Raise the lowest; how many found room."""
+    if number == 1:
+        return _add_one(counts, siblings, children, best)
     number = min(number, sum(siblings.caps[child] - counts[child] for child in children))
     left = number
     if left > _FEW and all(siblings.scales[child] == 1 for child in children):
@@ -83,6 +86,28 @@ def _add(counts: list[int], siblings: Siblings, children: list[int], number: int
             counts[child] += 1
         left -= min(left, len(tied))
     return number
+
+
+def _add_one(counts: list[int], siblings: Siblings, children: list[int], best: Choice) -> int:
+    """The same for one, as it is when a cluster is lost."""
+    caps, offsets, scales = siblings.caps, siblings.offsets, siblings.scales
+    lowest = 0
+    tied: list[int] = []
+    for child in children:
+        count = counts[child]
+        if count < caps[child]:
+            height = (offsets[child] + count + 1) * scales[child]
+            if not tied or height < lowest:
+                lowest, tied = height, [child]
+            elif height == lowest:
+                tied.append(child)
+    if not tied:
+        return 0
+    first = tied[0]
+    if len(tied) > 1:
+        first = min(tied, key=lambda child: (-best(child, counts[child] - siblings.have[child]), child))
+    counts[first] += 1
+    return 1
 
 
 def _drop(counts: list[int], siblings: Siblings, children: list[int], number: int, worst: Choice) -> int:

@@ -21,7 +21,8 @@ from bayplan.placement.events import Applied, Deleted, Event, PlacementChange, T
 from bayplan.placement.fleet import NOTHING, Fleet, FleetChange
 from bayplan.placement.registry import SCORERS
 from bayplan.placement.scheduling import NO_ROWS, Evaluation
-from bayplan.placement.table import FOREVER, Mask, Numbers, grown
+from bayplan.placement.sieving import Sieve
+from bayplan.placement.table import FOREVER, Numbers
 
 
 class PlacementState:
@@ -31,6 +32,7 @@ class PlacementState:
         self.now = now
         self._on_decided = on_decided
         self.fleet = Fleet()
+        self._sieve = Sieve(self.fleet)
         self._evaluations: dict[str, Evaluation] = {}
         self._readers: dict[str, set[str]] = {}
         self._seeds: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -51,6 +53,11 @@ class PlacementState:
         return self._evaluations[key].names()
 
     @property
+    def unsettled(self) -> set[str]:
+        """Placements with moves that a budget held back."""
+        return {key for key, each in self._evaluations.items() if each.outcome.is_unsettled}
+
+    @property
     def next_at(self) -> float:
         """When some answer stops to hold: send TimePassed then."""
         return min((each.until for each in self._evaluations.values()), default=FOREVER)
@@ -66,14 +73,21 @@ class PlacementState:
 
     def handle(self, event: Event) -> list[PlacementChange]:
         """One event; the placements that are different for it."""
-        return self._decide(self._note(event))
+        return self.decide(self._note(event))
 
     def handle_all(self, events: Iterable[Event]) -> list[PlacementChange]:
         """Several events that happened together; every placement is decided at most once."""
+        return self.decide(self.note(events))
+
+    def note(self, events: Iterable[Event]) -> set[str]:
+        """Take events in without deciding; the placements that `decide` must then be given, all of them.
+
+        For whoever must not be busy for long at a time.
+        """
         keys: set[str] = set()
         for event in events:
             keys |= self._note(event)
-        return self._decide(keys & self._evaluations.keys())
+        return keys
 
     def _note(self, event: Event) -> set[str]:
         """Take an event in; the placements that must be looked at."""
@@ -87,7 +101,7 @@ class PlacementState:
 
     def settle(self) -> list[PlacementChange]:
         """Go on with moves that a budget held back."""
-        return self._decide({key for key, each in self._evaluations.items() if each.outcome.is_unsettled})
+        return self.decide(self.unsettled)
 
     # -- objects --
 
@@ -130,7 +144,7 @@ class PlacementState:
         if known is not None and _reads_the_same(known.plan.placement, placement):
             return set()
         plan = compile_placement(placement, SCORERS)
-        evaluation = Evaluation(plan, self.fleet)
+        evaluation = Evaluation(plan, self.fleet, self._sieve)
         if known is not None:
             self._unindex(known.plan)
             evaluation.inherit(known)
@@ -170,11 +184,14 @@ class PlacementState:
                 found.add(key)
         return found | self._lost.keys()
 
-    def _decide(self, keys: Iterable[str]) -> list[PlacementChange]:
+    def decide(self, keys: Iterable[str]) -> list[PlacementChange]:
+        """Decide these placements in the order of their names; those that are different now."""
         self.looked_at = []
         changes: list[PlacementChange] = []
         for key in sorted(keys):
-            evaluation = self._evaluations[key]
+            evaluation = self._evaluations.get(key)
+            if evaluation is None:
+                continue
             plan = evaluation.plan
             lost = self._lost.pop(key, ())
             if plan.is_misconfigured or plan.placement.is_disabled or plan.placement.is_terminating:
@@ -182,22 +199,18 @@ class PlacementState:
                 changes.append(PlacementChange(key))
                 self._on_decided(key)
                 continue
-            before = evaluation.chosen
             self.looked_at.append(key)
             if evaluation.evaluate(self.now, self.others(plan)) or lost:
-                changes.append(self._change(key, evaluation, before, lost))
+                changes.append(self._change(key, evaluation, lost))
             self._on_decided(key)
         return changes
 
-    def _change(self, key: str, evaluation: Evaluation, before: Mask, lost: tuple[str, ...]) -> PlacementChange:
-        after = evaluation.chosen
-        before = grown(before, len(after))
-        name = self.fleet.table.name
-        return PlacementChange(
-            key,
-            tuple(sorted(name(row) for row in np.flatnonzero(after & ~before).tolist())),
-            tuple(sorted([*lost, *(name(row) for row in np.flatnonzero(before & ~after).tolist())])),
-        )
+    def _change(self, key: str, evaluation: Evaluation, lost: tuple[str, ...]) -> PlacementChange:
+        came: list[str] = []
+        went = [*lost]
+        for row in evaluation.flipped.tolist():
+            (came if evaluation.chosen[row] else went).append(self.fleet.table.name(row))
+        return PlacementChange(key, tuple(sorted(came)), tuple(sorted(went)))
 
     def others(self, plan: Plan) -> Numbers:
         """What the other placements of the spread group have."""

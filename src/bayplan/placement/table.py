@@ -22,6 +22,7 @@ from bayplan.objects.toleration import Taint
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Ids: TypeAlias = npt.NDArray[np.int32]
 Numbers: TypeAlias = npt.NDArray[np.int64]
+SmallNumbers: TypeAlias = npt.NDArray[np.int8]
 Amounts: TypeAlias = npt.NDArray[np.float64]
 
 Key: TypeAlias = tuple[str, str]
@@ -71,14 +72,28 @@ class Topology:
         self.parents: list[list[int]] = [[] for _ in columns]
         self.values: list[list[int]] = [[] for _ in columns]
         self._index: list[dict[tuple[int, int], int]] = [{} for _ in columns]
-        self._shapes: dict[int, tuple[Numbers, Numbers]] = {}
         self._children: dict[int, tuple[int, dict[int, list[int]]]] = {}
+        self._rows: dict[int, Numbers] = {}
 
     def put(self, row: int) -> None:
-        parent = 0
+        node, before = 0, int(self.ids[-1][row])
         for level, column in enumerate(self.columns):
-            parent = self._node(level, parent, int(column.ids[row]))
-            self.ids[level][row] = parent
+            node = self._node(level, node, int(column.ids[row]))
+            self.ids[level][row] = node
+        if node != before:
+            self._rows.pop(before, None)
+            self._rows.pop(node, None)
+
+    def grow(self, capacity: int) -> None:
+        self.ids = [grown(each, capacity) for each in self.ids]
+        self._rows.clear()
+
+    def rows(self, leaf: int) -> Numbers:
+        """The rows in a node of the last level; rows that nobody uses may be among them."""
+        found = self._rows.get(leaf)
+        if found is None:
+            found = self._rows[leaf] = np.flatnonzero(self.ids[-1] == leaf)
+        return found
 
     def _node(self, level: int, parent: int, value: int) -> int:
         index = self._index[level]
@@ -88,14 +103,6 @@ class Topology:
             self.parents[level].append(parent)
             self.values[level].append(value)
         return node
-
-    def shape(self, level: int) -> tuple[Numbers, Numbers]:
-        """The parents and the values of the nodes of a level, as columns."""
-        kept = self._shapes.get(level)
-        if kept is None or len(kept[0]) != len(self.values[level]):
-            kept = np.array(self.parents[level], np.int64), np.array(self.values[level], np.int64)
-            self._shapes[level] = kept
-        return kept
 
     def children(self, level: int, parent: int) -> list[int]:
         """The nodes under a node of the level above, by name; 0 is the root."""
@@ -129,6 +136,8 @@ class ScoreColumn:
         self.resource, self.name = resource, name
         self.values: Numbers = np.zeros(capacity, np.int64)
         self.until: Amounts = np.full(capacity, FOREVER)
+        self.timed: set[int] = set()
+        """Rows whose score holds only so long."""
 
     def put(self, row: int, score: AddOnPlacementScore | None) -> None:
         items = () if score is None else score.status.scores or ()
@@ -136,6 +145,7 @@ class ScoreColumn:
         self.values[row] = found or 0
         until = None if score is None or found is None else time_of(score.status.valid_until)
         self.until[row] = FOREVER if until is None else until
+        (self.timed.discard if until is None else self.timed.add)(row)
 
 
 class ClusterTable:
@@ -150,9 +160,14 @@ class ClusterTable:
         self.decisions: Numbers = np.zeros(capacity, np.int64)
         self.taint_ids: Ids = np.zeros(capacity, np.int32)
         self.taints: list[tuple[Taint, ...]] = [()]
+        """All different lists of taints that clusters have; the first one is of those without."""
         self.amounts: dict[str, Amounts] = {name: np.full(capacity, np.nan) for name in RESOURCES}
         self.scores: dict[tuple[str, str], AddOnPlacementScore] = {}
         self._taint_index: dict[tuple[Taint, ...], int] = {(): 0}
+        self._taint_uses: list[int] = [0]
+        self._taint_holes: list[int] = []
+        self._recounted: list[int] = []
+        self._recounts = 0
         self._columns: dict[Key, ValueColumn] = {}
         self._topologies: dict[tuple[Key, ...], Topology] = {}
         self._score_columns: dict[tuple[str, str], ScoreColumn] = {}
@@ -174,7 +189,7 @@ class ClusterTable:
             row = self._take(cluster.name)
         self.clusters[row] = cluster
         self.alive[row] = not cluster.is_terminating
-        self.taint_ids[row] = self._taint_id(cluster.taints)
+        self._taint(row, cluster.taints)
         status = cluster.status
         for name, column in self.amounts.items():
             given, capacity = (status.allocatable or {}).get(name), (status.capacity or {}).get(name)
@@ -192,12 +207,33 @@ class ClusterTable:
         self.rank[self.rank > place] -= 1
         self.clusters[row] = None
         self.alive[row] = False
-        self.taint_ids[row] = self.decisions[row] = 0
+        self._taint(row, ())
+        self.decisions[row] = 0
         for column in self.amounts.values():
             column[row] = np.nan
         self._put(row, None)
         self._free.append(row)
         return row
+
+    def recount(self, rows: Numbers, is_more: Mask) -> None:
+        """One placement more has each of these clusters, or one fewer."""
+        self.decisions[rows] += np.where(is_more, 1, -1)
+        if len(self._recounted) > self.capacity:
+            self._recounted.clear()
+        self._recounted += rows.tolist()
+        self._recounts += len(rows)
+
+    @property
+    def recounts(self) -> int:
+        """A mark for `recounted`."""
+        return self._recounts
+
+    def recounted(self, since: int) -> list[int] | None:
+        """Rows whose count changed since that mark; None if it was too long ago to know."""
+        number = self._recounts - since
+        if number > len(self._recounted):
+            return None
+        return self._recounted[len(self._recounted) - number :]
 
     def apply_score(self, score: AddOnPlacementScore, *, is_gone: bool = False) -> int | None:
         """Take an add-on's scores for a cluster, or their absence; the row, None if there is no such cluster."""
@@ -273,12 +309,20 @@ class ClusterTable:
         self.rank[row] = place
         return row
 
-    def _taint_id(self, taints: tuple[Taint, ...]) -> int:
-        known = self._taint_index.get(taints)
+    def _taint(self, row: int, taints: tuple[Taint, ...]) -> None:
+        """Taints carry times, so new lists keep coming; one that nobody has makes room for another."""
+        before, known = int(self.taint_ids[row]), self._taint_index.get(taints)
         if known is None:
-            known = self._taint_index[taints] = len(self.taints)
-            self.taints.append(taints)
-        return known
+            known = self._taint_holes.pop() if self._taint_holes else len(self.taints)
+            self._taint_index[taints] = known
+            self.taints[known : known + 1] = [taints]
+            self._taint_uses[known : known + 1] = [0]
+        self.taint_ids[row] = known
+        self._taint_uses[known] += 1
+        self._taint_uses[before] -= 1
+        if before and not self._taint_uses[before]:
+            del self._taint_index[self.taints[before]]
+            self._taint_holes.append(before)
 
     def _grow(self) -> None:
         old, self.capacity = self.capacity, self.capacity * 3 // 2
@@ -290,7 +334,7 @@ class ClusterTable:
         for column in self._columns.values():
             column.ids = grown(column.ids, self.capacity)
         for topology in self._topologies.values():
-            topology.ids = [grown(each, self.capacity) for each in topology.ids]
+            topology.grow(self.capacity)
         for scored in self._score_columns.values():
             scored.values = grown(scored.values, self.capacity)
             scored.until = grown(scored.until, self.capacity, FOREVER)

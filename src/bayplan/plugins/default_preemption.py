@@ -11,9 +11,11 @@ Extension points: PreEnqueue, PostFilter.  Requeue: a pod was deleted (re-evalua
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from bayplan.framework import (
@@ -21,6 +23,7 @@ from bayplan.framework import (
     Code,
     CycleState,
     Diagnosis,
+    Handle,
     Nomination,
     On,
     PluginArgs,
@@ -33,9 +36,12 @@ from bayplan.framework import (
     failed,
     unschedulable,
 )
-from bayplan.framework.diagnosis import fit_error
+from bayplan.framework.budgets import Budgets
+from bayplan.framework.diagnosis import fit_error, histogram
+from bayplan.framework.dry_running import NO_HURTS, Found, RowsDryRun, chunks, enough_of
 from bayplan.framework.handle import handle_of
-from bayplan.framework.preemption import Candidate, DryRun, best
+from bayplan.framework.preemption import NO_VICTIMS, Candidate, DryRun, best, least
+from bayplan.framework.ranked_pods import RankedPods
 from bayplan.framework.snapshot import NodeTable, Rows
 from bayplan.objects.pod import Pod
 
@@ -68,6 +74,11 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
     reads = ("PodDisruptionBudget",)
     args: DefaultPreemptionArgs
 
+    def __init__(self, args: Any = None, handle: Handle | None = None) -> None:
+        super().__init__(args, handle)
+        self._ranked: WeakKeyDictionary[NodeTable, RankedPods] = WeakKeyDictionary()
+        self._known_budgets: tuple[int, Budgets] | None = None
+
     def requeue_on(self) -> Sequence[On]:
         return (On("Pod", Change.DELETED, hint=lambda pod, old, new: False),)
 
@@ -81,14 +92,15 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
         if ineligible:
             return unschedulable(ineligible)
         hopeful = diagnosis.rows_with(Code.UNSCHEDULABLE)
-        candidates, failures = self._try(state, pod, diagnosis.nodes, hopeful)
-        if not candidates:
-            broken = dict.fromkeys(status.message for status in failures if status.is_error)
+        found = self._try(state, pod, diagnosis.nodes, hopeful)
+        if not found.candidates:
+            broken = dict.fromkeys(status.message for status, _ in found.failures if status.is_error)
             if broken:
                 return failed(f"preemption: {', '.join(broken)}")
-            text = _hopeless(len(diagnosis.nodes), failures)
+            text = _hopeless(len(diagnosis.nodes), found.failures)
             return PostFilterResult(Nomination(""), status=unschedulable(text))
-        return self.choose(tuple(candidates))
+        chosen = found.candidates[least(found.hurts)]
+        return PostFilterResult(Nomination(chosen.node_name), chosen.victims, candidates=found.candidates)
 
     def choose(self, candidates: tuple[Candidate, ...] | Status) -> PostFilterResult | Verdict:
         if isinstance(candidates, Status):
@@ -103,32 +115,47 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
         share = hopeful * self.args.min_candidate_nodes_percentage // 100
         return min(hopeful, max(share, self.args.min_candidate_nodes_absolute))
 
-    def _try(
-        self, state: CycleState, pod: Pod, nodes: NodeTable, hopeful: Rows
-    ) -> tuple[list[Candidate], list[Status]]:
+    def _try(self, state: CycleState, pod: Pod, nodes: NodeTable, hopeful: Rows) -> Found:
         """Dry-run node after node, from a varying start, until there are candidates enough."""
         if not len(hopeful):
-            return [], []
-        handle = handle_of(self)
-        budgets = list(handle.objects.list("PodDisruptionBudget"))
-        dry_run = DryRun(pod, state, handle.filters, budgets, handle.clock.now())
+            return Found((), NO_HURTS, [])
+        start = (hash_of(pod.uid) + handle_of(self).seed) % len(hopeful)
         enough = self.how_many(len(hopeful))
-        start = (hash_of(pod.uid) + handle.seed) % len(hopeful)
-        clean: list[Candidate] = []
-        violating: list[Candidate] = []
-        failures: list[Status] = []
-        for position in range(len(hopeful)):
-            if clean and len(clean) + len(violating) >= enough:
+        # Nodes without anybody to evict are no candidates, wherever the search would come upon them.
+        worth_trying = self._ranked_in(nodes).with_lower(nodes, np.roll(hopeful, -start), pod.priority)
+        found = enough_of(self._tried(state, pod, nodes, worth_trying, enough), enough)
+        vain = len(hopeful) - len(worth_trying)
+        if vain:
+            found.failures.append((NO_VICTIMS, vain))
+        return found
+
+    def _tried(self, state: CycleState, pod: Pod, nodes: NodeTable, rows: Rows, enough: int) -> Iterator[Found]:
+        """What comes of the nodes, many at a time where the filters allow it and one by one where they do not."""
+        handle = handle_of(self)
+        filters, budgets, now = handle.filters, self._budgets(), handle.clock.now()
+        over_rows = RowsDryRun(pod, state, filters, budgets, now, self._ranked_in(nodes))
+        for chunk in chunks(rows, enough):
+            found = over_rows.run(nodes, chunk)
+            if found is None:
                 break
-            row = int(hopeful[(start + position) % len(hopeful)])
-            found = dry_run.victims_on(nodes.node(row))
-            if isinstance(found, Status):
-                failures.append(found)
-            elif found.pdb_violations:
-                violating.append(found)
-            else:
-                clean.append(found)
-        return clean[:enough] + violating[:enough], failures
+            yield found
+            rows = rows[len(chunk) :]
+        one_by_one = DryRun(pod, state, filters, budgets, now)
+        for row in rows.tolist():
+            yield Found.on_one(one_by_one.victims_on(nodes.node(row)), now)
+
+    def _ranked_in(self, nodes: NodeTable) -> RankedPods:
+        ranked = self._ranked.get(nodes)
+        if ranked is None:
+            ranked = self._ranked[nodes] = RankedPods()
+        return ranked
+
+    def _budgets(self) -> Budgets:
+        objects = handle_of(self).objects
+        generation = objects.generation("PodDisruptionBudget")
+        if self._known_budgets is None or self._known_budgets[0] != generation:
+            self._known_budgets = generation, Budgets(objects.list("PodDisruptionBudget"))
+        return self._known_budgets[1]
 
 
 def hash_of(text: str) -> int:
@@ -158,10 +185,9 @@ def _is_leaving(pod: Pod) -> bool:
     return condition is not None and condition.status == "True" and condition.reason == "PreemptionByScheduler"
 
 
-def _hopeless(total: int, failures: list[Status]) -> str:
-    reasons: Counter[str] = Counter()
-    for status in failures:
-        reasons.update(status.reasons)
-    if total > len(failures):
-        reasons[NOT_HELPFUL] += total - len(failures)
+def _hopeless(total: int, failures: list[tuple[Status, int]]) -> str:
+    reasons = histogram(failures)
+    tried = sum(count for _, count in failures)
+    if total > tried:
+        reasons[NOT_HELPFUL] += total - tried
     return f"preemption: {fit_error(total, reasons)}"

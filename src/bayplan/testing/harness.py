@@ -29,6 +29,7 @@ from bayplan.framework.plugin import (
 from bayplan.framework.ports import NoMetrics
 from bayplan.framework.snapshot import NodeView, Rows
 from bayplan.framework.status import SUCCESS, Code, Status, as_status
+from bayplan.framework.what_if_rows import WhatIfRows
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
@@ -174,6 +175,9 @@ class NobodyNominated:
     def nominated_nodes(self) -> Iterable[str]:
         return ()
 
+    def nominations_since(self, position: int) -> tuple[int, Iterable[str]]:
+        return 0, ()
+
 
 class NobodyWaiting:
     """No pod is held by Permit."""
@@ -190,6 +194,9 @@ class NoFilters:
 
     def fits(self, state: CycleState, pod: Pod, node: NodeView) -> Status:
         return SUCCESS
+
+    def over_rows(self, state: CycleState, pod: Pod, rows: WhatIfRows) -> None:
+        return None
 
     def add_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
         return None

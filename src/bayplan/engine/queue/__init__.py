@@ -247,6 +247,9 @@ class SchedulingQueue:
     def nominated_nodes(self) -> Collection[str]:
         return self._nominations.nodes()
 
+    def nominations_since(self, position: int) -> tuple[int, Collection[str] | None]:
+        return self._nominations.position(), self._nominations.changed_since(position)
+
     # -- looking in --
 
     def where(self, uid: str) -> str | None:

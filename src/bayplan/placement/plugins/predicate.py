@@ -13,7 +13,7 @@ from bayplan.objects.requirement import DOES_NOT_EXIST, EXISTS, IN, Requirement
 from bayplan.objects.selector import Selector
 from bayplan.placement.compiling import Plan, Term
 from bayplan.placement.fleet import Fleet
-from bayplan.placement.plugin import ClusterFilter, Moment
+from bayplan.placement.plugin import DROPPED, PASSED, ClusterFilter, Moment, Verdict
 from bayplan.placement.table import ABSENT, ClusterTable, Mask
 
 
@@ -30,8 +30,9 @@ class Predicate(ClusterFilter):
             passed |= _select(term, fleet.table, mask & ~passed)
         return passed
 
-    def filter_row(self, plan: Plan, fleet: Fleet, row: int, moment: Moment) -> bool:
-        return not plan.terms or any(selects_row(term, fleet.table, row) for term in plan.terms)
+    def filter_row(self, plan: Plan, fleet: Fleet, row: int, now: float) -> Verdict:
+        passes = not plan.terms or any(selects_row(term, fleet.table, row) for term in plan.terms)
+        return PASSED if passes else DROPPED
 
 
 def selects_row(term: Term, table: ClusterTable, row: int) -> bool:

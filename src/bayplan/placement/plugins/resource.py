@@ -10,35 +10,43 @@ import numpy as np
 
 from bayplan.placement.compiling import Plan
 from bayplan.placement.fleet import Fleet
-from bayplan.placement.plugin import MAX_SCORE, ClusterScorer, Moment
+from bayplan.placement.plugin import ALL, MAX_SCORE, ClusterScorer, Earlier, Moment, Rows
 from bayplan.placement.table import Numbers
+
+_NOBODY = (np.inf, -np.inf)
 
 
 class _ResourceAllocatable(ClusterScorer):
     resource: str
     is_kept = True
 
-    def score(self, plan: Plan, fleet: Fleet, moment: Moment) -> Numbers:
+    def scale(self, plan: Plan, fleet: Fleet, moment: Moment, earlier: Earlier | None = None) -> tuple[float, float]:
+        """The least and the most."""
         amounts = fleet.table.amounts[self.resource]
+        if earlier is not None and isinstance(earlier.scale, tuple) and earlier.scores is not None:
+            low, high = earlier.scale
+            for row in earlier.changed:
+                amount = amounts[row] if moment.eligible[row] else np.nan
+                # One that was the least or the most, or that becomes it, may change all.
+                if abs(earlier.scores[row]) >= MAX_SCORE or amount < low or amount > high:
+                    break
+            else:
+                return low, high
+        given = amounts[moment.eligible]
+        given = given[~np.isnan(given)]
+        return (float(given.min()), float(given.max())) if len(given) else _NOBODY
+
+    def score(self, plan: Plan, fleet: Fleet, moment: Moment, scale: object, rows: Rows = ALL) -> Numbers:
+        assert isinstance(scale, tuple)
+        low, high = scale
+        amounts = fleet.table.amounts[self.resource][rows]
+        told = moment.eligible[rows] & ~np.isnan(amounts)
         scores = np.zeros(len(amounts), np.int64)
-        told = moment.eligible & ~np.isnan(amounts)
-        given = amounts[told]
-        if not len(given):
-            return scores
-        low, high = given.min(), given.max()
-        if low == high:
+        if low >= high:
             scores[told] = MAX_SCORE
         else:
-            scores[told] = np.trunc(((given - low) / (high - low) - 0.5) * 2.0 * MAX_SCORE).astype(np.int64)
+            scores[told] = np.trunc(((amounts[told] - low) / (high - low) - 0.5) * 2.0 * MAX_SCORE)
         return scores
-
-    def adjust(self, plan: Plan, fleet: Fleet, moment: Moment, scores: Numbers, rows: list[int]) -> bool:
-        """A row between the least and the most, before and after, changes no other score."""
-        for row in rows:
-            if moment.eligible[row] or abs(scores[row]) >= MAX_SCORE:
-                return False
-            scores[row] = 0
-        return True
 
 
 class ResourceAllocatableCPU(_ResourceAllocatable):

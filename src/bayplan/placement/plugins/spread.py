@@ -6,12 +6,25 @@ in the domain of the first key with the fewest chosen clusters, -100 in the one 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from bayplan.placement.compiling import Plan
 from bayplan.placement.fleet import Fleet
-from bayplan.placement.plugin import MAX_SCORE, ClusterFilter, ClusterScorer, Moment
-from bayplan.placement.table import ABSENT, Mask, Numbers
+from bayplan.placement.plugin import (
+    ALL,
+    DROPPED,
+    MAX_SCORE,
+    PASSED,
+    ClusterFilter,
+    ClusterScorer,
+    Earlier,
+    Moment,
+    Rows,
+    Verdict,
+)
+from bayplan.placement.table import ABSENT, Ids, Mask, Numbers
 
 
 class SpreadKeys(ClusterFilter):
@@ -25,8 +38,19 @@ class SpreadKeys(ClusterFilter):
                 mask = mask & (fleet.table.column(level.key).ids != ABSENT)
         return mask
 
-    def filter_row(self, plan: Plan, fleet: Fleet, row: int, moment: Moment) -> bool:
-        return all(fleet.table.column(level.key).ids[row] != ABSENT for level in plan.levels if level.is_hard)
+    def filter_row(self, plan: Plan, fleet: Fleet, row: int, now: float) -> Verdict:
+        for level in plan.levels:
+            if level.is_hard and fleet.table.column(level.key).ids[row] == ABSENT:
+                return DROPPED
+        return PASSED
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Domains:
+    """The score of every domain; no two are equal, so everything is worked out each time."""
+
+    ids: Ids
+    scores: Numbers
 
 
 class Spread(ClusterScorer):
@@ -34,10 +58,9 @@ class Spread(ClusterScorer):
 
     name = "Spread"
 
-    def score(self, plan: Plan, fleet: Fleet, moment: Moment) -> Numbers:
-        scores = np.zeros(fleet.table.capacity, np.int64)
+    def scale(self, plan: Plan, fleet: Fleet, moment: Moment, earlier: Earlier | None = None) -> object:
         if not plan.levels:
-            return scores
+            return None
         ids = fleet.table.column(plan.levels[0].key).ids
         size = int(ids.max()) + 1
         counts = np.bincount(ids[np.flatnonzero(moment.incumbents)], minlength=size)
@@ -45,9 +68,16 @@ class Spread(ClusterScorer):
             counts = counts + np.bincount(ids[moment.others], minlength=size)
         present = np.unique(ids[moment.eligible & (ids != ABSENT)])
         if not len(present):
-            return scores
+            return None
         low, high = int(counts[present].min()), int(counts[present].max())
+        scores = np.zeros(size, np.int64)
         if high > low:
-            scores = MAX_SCORE - (2 * MAX_SCORE * (counts[ids] - low)) // (high - low)
-        scores[ids == ABSENT] = -MAX_SCORE
-        return scores
+            scores = MAX_SCORE - (2 * MAX_SCORE * (counts - low)) // (high - low)
+        scores[ABSENT] = -MAX_SCORE
+        return _Domains(ids, scores)
+
+    def score(self, plan: Plan, fleet: Fleet, moment: Moment, scale: object, rows: Rows = ALL) -> Numbers:
+        if isinstance(scale, _Domains):
+            scores: Numbers = scale.scores[scale.ids[rows]]
+            return scores
+        return np.zeros(len(moment.eligible[rows]), np.int64)

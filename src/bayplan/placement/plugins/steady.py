@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from bayplan.placement.compiling import Plan
 from bayplan.placement.fleet import Fleet
-from bayplan.placement.plugin import MAX_SCORE, ClusterScorer, Moment
+from bayplan.placement.plugin import ALL, MAX_SCORE, ClusterScorer, Moment, Rows
 from bayplan.placement.table import Numbers
 
 
@@ -15,5 +13,6 @@ class Steady(ClusterScorer):
 
     name = "Steady"
 
-    def score(self, plan: Plan, fleet: Fleet, moment: Moment) -> Numbers:
-        return moment.incumbents.astype(np.int64) * MAX_SCORE
+    def score(self, plan: Plan, fleet: Fleet, moment: Moment, scale: object, rows: Rows = ALL) -> Numbers:
+        scores: Numbers = moment.incumbents[rows] * MAX_SCORE
+        return scores

@@ -7,29 +7,14 @@ that long from the time the taint was added; the placement is looked at again wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from bayplan.objects.placement import NO_SELECT_IF_NEW, PREFER_NO_SELECT
 from bayplan.objects.toleration import Taint, Toleration, tolerates
 from bayplan.placement.compiling import Plan
 from bayplan.placement.fleet import Fleet
-from bayplan.placement.plugin import ClusterFilter, Moment
+from bayplan.placement.plugin import PASSED, ClusterFilter, Moment, Verdict
 from bayplan.placement.table import FOREVER, Mask, time_of
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the taints of a cluster mean for a placement."""
-
-    passes: bool = True
-    passes_if_chosen: bool = True
-    is_avoided: bool = False
-    until: float = FOREVER
-
-
-FREE = Verdict()
 
 
 class TaintToleration(ClusterFilter):
@@ -38,33 +23,26 @@ class TaintToleration(ClusterFilter):
     name = "TaintToleration"
 
     def filter(self, plan: Plan, fleet: Fleet, mask: Mask, moment: Moment) -> Mask:
-        table = fleet.table
-        tainted = np.flatnonzero(mask & (table.taint_ids != 0))
-        if not len(tainted):
-            return mask
-        verdicts: dict[int, Verdict] = {}
-        passed = mask.copy()
-        for row, taint_id in zip(tainted.tolist(), table.taint_ids[tainted].tolist(), strict=True):
-            verdict = verdicts.get(taint_id)
-            if verdict is None:
-                verdict = verdicts[taint_id] = judge(plan.tolerations, table.taints[taint_id], moment.now)
-            passed[row] = _passes(verdict, row, moment)
+        passed = mask
+        for row, verdict in self.judged(plan, fleet, mask, moment.now):
+            if not verdict.passes and not (verdict.passes_if_chosen and moment.incumbents[row]):
+                passed = passed.copy() if passed is mask else passed
+                passed[row] = False
         return passed
 
-    def filter_row(self, plan: Plan, fleet: Fleet, row: int, moment: Moment) -> bool:
-        return _passes(verdict_of(plan, fleet, row, moment.now), row, moment)
+    def filter_row(self, plan: Plan, fleet: Fleet, row: int, now: float) -> Verdict:
+        taint_id = int(fleet.table.taint_ids[row])
+        return judge(plan.tolerations, fleet.table.taints[taint_id], now) if taint_id else PASSED
 
-    def avoided(self, plan: Plan, fleet: Fleet, mask: Mask, now: float) -> Mask:
-        """Clusters to take last."""
-        avoided = np.zeros(len(mask), np.bool_)
-        for row in np.flatnonzero(mask & (fleet.table.taint_ids != 0)).tolist():
-            avoided[row] = verdict_of(plan, fleet, row, now).is_avoided
-        return avoided
-
-
-def verdict_of(plan: Plan, fleet: Fleet, row: int, now: float) -> Verdict:
-    taint_id = int(fleet.table.taint_ids[row])
-    return judge(plan.tolerations, fleet.table.taints[taint_id], now) if taint_id else FREE
+    def judged(self, plan: Plan, fleet: Fleet, mask: Mask, now: float) -> list[tuple[int, Verdict]]:
+        """The clusters of `mask` with taints, and what these mean."""
+        table = fleet.table
+        tainted = np.flatnonzero(mask & (table.taint_ids != 0))
+        verdicts: dict[int, Verdict] = {}
+        for taint_id in table.taint_ids[tainted].tolist():
+            if taint_id not in verdicts:
+                verdicts[taint_id] = judge(plan.tolerations, table.taints[taint_id], now)
+        return [(row, verdicts[int(table.taint_ids[row])]) for row in tainted.tolist()]
 
 
 def judge(tolerations: tuple[Toleration, ...], taints: tuple[Taint, ...], now: float) -> Verdict:
@@ -94,9 +72,3 @@ def _tolerated_until(tolerations: tuple[Toleration, ...], taint: Taint, now: flo
             return FOREVER
         ends.append((time_of(taint.time_added) or 0.0) + each.toleration_seconds)
     return max((end for end in ends if now < end), default=None)
-
-
-def _passes(verdict: Verdict, row: int, moment: Moment) -> bool:
-    if verdict.until != FOREVER:
-        moment.expiries[row] = verdict.until
-    return verdict.passes or (verdict.passes_if_chosen and bool(moment.incumbents[row]))

@@ -47,12 +47,7 @@ class Domains:
     def add(self, nodes: NodeTable, key: str, counts: npt.NDArray[np.int32], weight: int = 1) -> bool:
         """Add counts per node; gives whether any node of a domain had one."""
         column = nodes.label(key)
-        spare = len(column.values)
-        ids = column.ids
-        if len(ids) and ids.min() < 0:
-            ids = np.where(ids >= 0, ids, spare)
-        sums = np.bincount(ids, weights=counts, minlength=spare + 1).astype(np.int64)
-        sums[-1] = 0
+        sums = nodes.summed(counts, column.ids, len(column.values) + 1)
         known = self._sums.get(key)
         weighed = sums if weight == 1 else sums * weight
         self._sums[key] = weighed if known is None else known + weighed

@@ -185,10 +185,7 @@ def allocate(rules: Rules, pod: Pod, nodes: NodeTable, reader: PolicyReader) -> 
     selector = rules.selector_for(pod)
     column = nodes.label(rules.topology_key)
     on_each = nodes.matching_pods(PodMatcher(frozenset((pod.namespace,)), selector), skip_terminating=True)
-    size = len(column.values) + 1
-    places = np.where(column.ids < 0, size - 1, column.ids)
-    counts: PerDomain = np.bincount(places, on_each, size).astype(np.int64)
-    counts[-1] = 0
+    counts: PerDomain = nodes.summed(on_each, column.ids, len(column.values) + 1).copy()
     total = 0
     if rules.is_proportional:
         # With pods that no known workload asks for, the total is what is there and this one.

@@ -82,7 +82,12 @@ def judge(nodes: NodeTable, wanted: tuple[Want, ...]) -> Verdicts:
     rows = np.flatnonzero(failing)
     if not len(rows):
         return Verdicts(codes, ())
-    distinct, which = np.unique(_bits(nodes, wanted, rows, full, short), return_inverse=True)
+    bits = _bits(nodes, wanted, rows, full, short)
+    if bits.min() == bits.max():
+        # As a rule every node is short of the same, and then there is nothing to sort.
+        codes[rows] = 1
+        return Verdicts(codes, (_status(int(bits[0]), wanted),))
+    distinct, which = np.unique(bits, return_inverse=True)
     codes[rows] = which + 1
     return Verdicts(codes, tuple(_status(int(bits), wanted) for bits in distinct))
 

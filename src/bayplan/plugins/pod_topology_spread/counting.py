@@ -93,11 +93,9 @@ class Layout(NamedTuple):
     exists: Mask
     """Per domain whether any node counts in it."""
 
-    def sums(self, counts: npt.NDArray[np.int32]) -> PerDomain:
+    def sums(self, nodes: NodeTable, counts: npt.NDArray[np.int32]) -> PerDomain:
         """Counts per node, added up over domains."""
-        sums: PerDomain = np.bincount(self.domains, counts, len(self.exists)).astype(np.int64)
-        sums[-1] = 0
-        return sums
+        return nodes.summed(counts, self.domains, len(self.exists))
 
 
 class Layouts:
@@ -133,6 +131,7 @@ def _laid_out(column: LabelColumn, mask: Mask | None) -> Layout:
     spare = len(column.values)
     counts = column.ids >= 0 if mask is None else mask & (column.ids >= 0)
     domains = np.where(counts, column.ids, spare).astype(np.intp)
+    domains.flags.writeable = False
     exists: Mask = np.bincount(domains, minlength=spare + 1) > 0
     exists[-1] = False
     return Layout(domains, exists)

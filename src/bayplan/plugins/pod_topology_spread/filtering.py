@@ -95,7 +95,7 @@ def count(pod: Pod, constraints: Sequence[SpreadConstraint], nodes: NodeTable, l
     found = []
     for constraint in constraints:
         layout = layouts.of(nodes, constraint, pod, constraints)
-        counts = layout.sums(counting.pods_on_each(nodes, constraint, pod.namespace))
+        counts = layout.sums(nodes, counting.pods_on_each(nodes, constraint, pod.namespace))
         found.append(DomainCounts(constraint, pod, counts, layout.exists))
     return HardSpread(found)
 

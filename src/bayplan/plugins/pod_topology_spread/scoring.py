@@ -75,10 +75,11 @@ def prepare(
             weighed.append(WeighedConstraint(constraint, math.log(len(scored) + 2), None))
             continue
         pods = counting.pods_on_each(nodes, constraint, pod.namespace)
-        counts = layouts.of(nodes, constraint, pod, asked).sums(pods)
+        counts = layouts.of(nodes, constraint, pod, asked).sums(nodes, pods)
         size = _domains_of(nodes, constraint, scored)
         unnamed = None if require_all else nodes.label(constraint.topology_key).id_of.get("")
         if unnamed is not None:
+            counts = counts.copy()
             size -= _join_unnamed(nodes, constraint, pod, scored, unnamed, counts)
         weight = math.log(size + 2)
         points = counts.astype(np.float64) * weight + (constraint.max_skew - 1)

@@ -5,111 +5,28 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
-from functools import partial
-from typing import Any
 
 import aiohttp
 import pytest
-import yaml
 
 from bayplan.app.controller_service import health_server
-from bayplan.app.installing import manifests
-from bayplan.app.placement import LivePlacement
 from bayplan.app.serving import Authorizer
+from tests.app.placement.hub import (
+    GROUP,
+    NAMESPACE,
+    add_cluster,
+    add_placement,
+    condition,
+    decided,
+    deciding,
+    eventually,
+    spread,
+)
 from tests.support.api import Api, ApiError, Object
 from tests.support.control_plane import ControlPlane
-from tests.support.live import client_of, close, until
+from tests.support.live import client_of, close
 
 pytestmark = pytest.mark.kube
-
-GROUP = "cluster.open-cluster-management.io"
-NAMESPACE = "placed"
-KINDS = ("ManagedCluster", "ManagedClusterSet", "ManagedClusterSetBinding", "AddOnPlacementScore", "Placement")
-
-
-@pytest.fixture(scope="module")
-def api(control_plane: ControlPlane) -> Iterator[Api]:
-    found = control_plane.api()
-    documents = list(yaml.safe_load_all(manifests("placement-crds")))
-    for document in documents:
-        found.create(document)
-    for kind in (*KINDS, "PlacementDecision"):
-        found.wait_for(partial(is_served, found, kind), 20, f"{kind} to be served")
-    if found.find("Namespace", NAMESPACE) is None:
-        found.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
-    found.create({"apiVersion": f"{GROUP}/v1beta2", "kind": "ManagedClusterSet", "metadata": {"name": "all"}})
-    binding = {"kind": "ManagedClusterSetBinding", "metadata": {"name": "all", "namespace": NAMESPACE}}
-    found.create({"apiVersion": f"{GROUP}/v1beta2", **binding, "spec": {"clusterSet": "all"}})
-    yield found
-    for document in documents:
-        found.delete(document["kind"], document["metadata"]["name"])
-
-
-@pytest.fixture(autouse=True)
-def clean(api: Api) -> Iterator[None]:
-    yield
-    for kind, namespace in (("Placement", NAMESPACE), ("PlacementDecision", NAMESPACE), ("ManagedCluster", None)):
-        for one in api.list(kind, namespace):
-            api.delete(kind, one["metadata"]["name"], namespace)
-
-
-def is_served(api: Api, kind: str) -> bool:
-    try:
-        api.list(kind)
-    except ApiError as error:
-        if error.code != 404:
-            raise
-        return False
-    return True
-
-
-def add_cluster(api: Api, name: str, region: str, taints: list[Object] | None = None) -> None:
-    labels = {f"{GROUP}/clusterset": "all", "region": region}
-    spec: Object = {"hubAcceptsClient": True, **({"taints": taints} if taints else {})}
-    meta = {"name": name, "labels": labels}
-    api.create({"apiVersion": f"{GROUP}/v1", "kind": "ManagedCluster", "metadata": meta, "spec": spec})
-
-
-def add_placement(api: Api, **spec: Any) -> None:
-    meta = {"name": "web", "namespace": NAMESPACE}
-    api.create({"apiVersion": f"{GROUP}/v1beta1", "kind": "Placement", "metadata": meta, "spec": spec})
-
-
-def spread(number: int) -> Object:
-    constraint = {"topologyKey": "region", "topologyKeyType": "Label", "whenUnsatisfiable": "DoNotSchedule"}
-    return {"numberOfClusters": number, "spreadPolicy": {"spreadConstraints": [constraint]}}
-
-
-def decided(api: Api) -> list[str]:
-    pages = api.list("PlacementDecision", NAMESPACE)
-    return sorted(each["clusterName"] for page in pages for each in page.get("status", {}).get("decisions", []))
-
-
-def condition(api: Api, kind: str) -> Object:
-    status = api.get("Placement", "web", NAMESPACE).get("status", {})
-    return next((each for each in status.get("conditions", []) if each["type"] == kind), {})
-
-
-async def eventually(ask: Callable[[], Any], described: str) -> None:
-    await until(lambda: asyncio.to_thread(ask), described, 15.0)
-
-
-@asynccontextmanager
-async def deciding(plane: ControlPlane, user: str = "admin") -> AsyncIterator[LivePlacement]:
-    client, _ = client_of(plane.kubeconfig(user))
-    live = LivePlacement(client)
-    task = asyncio.ensure_future(live.run())
-    try:
-        await until(live.is_ready, "the controller to have seen everything")
-        yield live
-        if task.done():
-            task.result()
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        await close(client)
 
 
 async def test_a_placement_is_decided_with_the_published_labels_and_conditions(
@@ -171,28 +88,6 @@ async def test_explanations_are_for_those_who_may_read_the_placement(api: Api, c
         finally:
             await server.close()
             await close(client)
-
-
-@pytest.fixture
-def granted(api: Api) -> Iterator[str]:
-    """A user who may do what the installed role says and nothing else."""
-    group = "rbac.authorization.k8s.io"
-    documents = list(yaml.safe_load_all(manifests("placement")))
-    (role,) = (each for each in documents if each["kind"] == "ClusterRole")
-    name = role["metadata"]["name"]
-    api.create(role)
-    api.create(
-        {
-            "apiVersion": f"{group}/v1",
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": name},
-            "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": name},
-            "subjects": [{"apiGroup": group, "kind": "User", "name": "nobody"}],
-        }
-    )
-    yield "nobody"
-    api.delete("ClusterRoleBinding", name)
-    api.delete("ClusterRole", name)
 
 
 async def test_the_installed_role_is_enough(api: Api, control_plane: ControlPlane, granted: str) -> None:

@@ -1,0 +1,133 @@
+"""
+Templates: which class a pod is of, and which plugins must be asked about it every time.
+
+Two pods are of one class if every plugin whose answers are kept reads the same of both (``Plugin.signature``).  Pods
+that share a spec, labels and owner need not be read again while no object changes.  ``engine.class_cache`` asks.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple, TypeVar
+
+from bayplan.engine.accepting import NotRememberedError
+from bayplan.engine.cache import ClusterCache
+from bayplan.framework.plugin import (
+    UNSIGNED,
+    Depends,
+    FilterPlugin,
+    Plugin,
+    PreFilterPlugin,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from bayplan.framework.profile import Profile
+from bayplan.objects.pod import Pod, PodSpec
+
+MAX_TEMPLATES = 8192
+
+P = TypeVar("P", bound=Plugin)
+
+_OF_OBJECTS = (Depends.OBJECT, Depends.NODES)
+_OF_ROWS = (Depends.AMOUNTS, Depends.ROW)
+
+
+class Plugins:
+    """Some of a profile's plugins, by the point at which they are asked."""
+
+    __slots__ = ("all", "pre_filters", "filters", "pre_scores", "scores")
+
+    def __init__(self, plugins: Sequence[Plugin], profile: Profile) -> None:
+        names = {plugin.name for plugin in plugins}
+        self.all = tuple(plugins)
+        self.pre_filters = _among(profile, "pre_filter", PreFilterPlugin, names)
+        self.filters = _among(profile, "filter", FilterPlugin, names)
+        self.pre_scores = _among(profile, "pre_score", PreScorePlugin, names)
+        self.scores = _among(profile, "score", ScorePlugin, names)
+
+
+def _among(profile: Profile, point: str, kind: type[P], names: set[str]) -> tuple[P, ...]:
+    return tuple(each for each in profile.extension(point) if isinstance(each, kind) and each.name in names)
+
+
+class Template(NamedTuple):
+    """What is known of pods that share a spec, labels and owner."""
+
+    spec: PodSpec
+    version: int
+    objects: int
+    """Number of what plugins read of the pod that look at node objects alone."""
+    rows: int
+    """Number of the class: what all plugins read whose answers are kept."""
+    asked: Plugins
+    """Asked every time; those that surely sit out are not among them."""
+
+
+class Templates:
+    """The templates of one profile's pods seen lately."""
+
+    def __init__(self, profile: Profile, cache: ClusterCache) -> None:
+        self._cache = cache
+        self._profile = profile
+        points = ("pre_filter", "filter", "pre_score", "score")
+        every = {plugin.name: plugin for point in points for plugin in profile.extension(point)}.values()
+        self.of_objects = Plugins([each for each in every if _depends_within(each, _OF_OBJECTS)], profile)
+        kept = [each for each in every if _depends_within(each, _OF_OBJECTS + _OF_ROWS)]
+        self.of_rows = Plugins([each for each in kept if each not in self.of_objects.all], profile)
+        self._every_time = [each for each in every if each not in kept]
+        self._asked: dict[tuple[Plugin, ...], Plugins] = {}
+        self._known: OrderedDict[Hashable, Template] = OrderedDict()
+        self._objects: dict[Hashable, int] = {}
+        self._rows: dict[Hashable, int] = {}
+        self.generation = 0
+        """While it stays, a number stands for the same class."""
+
+    def of(self, pod: Pod) -> Template:
+        """The template of a pod.  ``NotRememberedError`` if it is not known what a kept plugin reads of it."""
+        owner = pod.controller
+        shape = (id(pod.spec), pod.label_set, owner and (owner.kind, owner.name))
+        version = self._cache.objects.version
+        known = self._known.get(shape)
+        if known is not None and known.version == version and known.spec is pod.spec:
+            return known
+        return self._read(pod, shape, version)
+
+    def _read(self, pod: Pod, shape: Hashable, version: int) -> Template:
+        of_objects = tuple(plugin.signature(pod) for plugin in self.of_objects.all)
+        of_rows = tuple(plugin.signature(pod) for plugin in self.of_rows.all)
+        if UNSIGNED in of_objects or UNSIGNED in of_rows:
+            raise NotRememberedError
+        if len(self._rows) > MAX_TEMPLATES:
+            self._forget_all()
+        objects = self._objects.setdefault(of_objects, len(self._objects))
+        rows = self._rows.setdefault((objects, of_rows), len(self._rows))
+        template = self._known[shape] = Template(pod.spec, version, objects, rows, self._left_to_ask(pod))
+        if len(self._known) > MAX_TEMPLATES:
+            self._known.popitem(last=False)
+        return template
+
+    def _left_to_ask(self, pod: Pod) -> Plugins:
+        nodes = self._cache.nodes
+        left = tuple(
+            plugin for plugin in self._every_time if not (plugin.sits_out_by_template and plugin.sits_out(pod, nodes))
+        )
+        asked = self._asked.get(left)
+        if asked is None:
+            asked = self._asked[left] = Plugins(left, self._profile)
+        return asked
+
+    def _forget_all(self) -> None:
+        """So many classes that numbering them would fill memory: start again."""
+        for known in (self._known, self._objects, self._rows):
+            known.clear()
+        self.generation += 1
+
+
+def _depends_within(plugin: Plugin, these: tuple[Depends, ...]) -> bool:
+    """Does all that the plugin filters and scores by depend on no more than these?"""
+    if isinstance(plugin, FilterPlugin) and plugin.filter_depends not in these:
+        return False
+    if isinstance(plugin, ScorePlugin) and plugin.score_depends not in these:
+        return False
+    return isinstance(plugin, FilterPlugin | ScorePlugin)

@@ -1,0 +1,78 @@
+"""A hub on the real API server for the tests of `app/placement.py`: objects in one line each, and a live controller."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from bayplan.app.placement import LivePlacement
+from tests.support.api import Api, ApiError, Object
+from tests.support.control_plane import ControlPlane
+from tests.support.faults import FaultyTransport
+from tests.support.live import client_of, close, until
+
+GROUP = "cluster.open-cluster-management.io"
+NAMESPACE = "placed"
+KINDS = ("ManagedCluster", "ManagedClusterSet", "ManagedClusterSetBinding", "AddOnPlacementScore", "Placement")
+
+
+def is_served(api: Api, kind: str) -> bool:
+    try:
+        api.list(kind)
+    except ApiError as error:
+        if error.code != 404:
+            raise
+        return False
+    return True
+
+
+def add_cluster(api: Api, name: str, region: str, taints: list[Object] | None = None) -> None:
+    labels = {f"{GROUP}/clusterset": "all", "region": region}
+    spec: Object = {"hubAcceptsClient": True, **({"taints": taints} if taints else {})}
+    meta = {"name": name, "labels": labels}
+    api.create({"apiVersion": f"{GROUP}/v1", "kind": "ManagedCluster", "metadata": meta, "spec": spec})
+
+
+def add_placement(api: Api, name: str = "web", **spec: Any) -> None:
+    meta = {"name": name, "namespace": NAMESPACE}
+    api.create({"apiVersion": f"{GROUP}/v1beta1", "kind": "Placement", "metadata": meta, "spec": spec})
+
+
+def spread(number: int) -> Object:
+    constraint = {"topologyKey": "region", "topologyKeyType": "Label", "whenUnsatisfiable": "DoNotSchedule"}
+    return {"numberOfClusters": number, "spreadPolicy": {"spreadConstraints": [constraint]}}
+
+
+def decided(api: Api) -> list[str]:
+    pages = api.list("PlacementDecision", NAMESPACE)
+    return sorted(each["clusterName"] for page in pages for each in page.get("status", {}).get("decisions", []))
+
+
+def condition(api: Api, kind: str, name: str = "web") -> Object:
+    status = api.get("Placement", name, NAMESPACE).get("status", {})
+    return next((each for each in status.get("conditions", []) if each["type"] == kind), {})
+
+
+async def eventually(ask: Callable[[], Any], described: str) -> None:
+    await until(lambda: asyncio.to_thread(ask), described, 15.0)
+
+
+@asynccontextmanager
+async def deciding(
+    plane: ControlPlane, user: str = "admin", trouble: Callable[[FaultyTransport], object] = lambda faults: None
+) -> AsyncIterator[LivePlacement]:
+    client, faults = client_of(plane.kubeconfig(user))
+    trouble(faults)
+    live = LivePlacement(client)
+    task = asyncio.ensure_future(live.run())
+    try:
+        await until(live.is_ready, "the controller to have seen everything")
+        yield live
+        if task.done():
+            task.result()
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await close(client)
