@@ -1,50 +1,80 @@
 """
 Placement in memory: the promised figures, start-up with many placements, and growth from 100 to 10,000 clusters.
 
-    python -m benchmarks.bench_placement [--json] [--large]
+    python -m benchmarks.bench_placement [--large] [--results FILE] [--plot FILE] [-o json]
 
-Compute only: writing decisions to an API server is measured apart, by the tests on a real one.
+Compute only: ``bench_hub`` measures a hub on a real API server, with what writing adds.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
+import os
+import platform
+from pathlib import Path
+from typing import Any
 
 from bayplan.placement import benchmarking
 from bayplan.placement.benchmarking import Result
+from benchmarks import curves
 
 GROWTH = (100, 300, 1000, 3000, 10_000)
-WIDTH = 50
+CURVES = {"placement-cold": "a new placement", "placement-change": "one cluster changes, each placement affected"}
 
 
-def growth() -> list[Result]:
-    return [
-        result
-        for clusters in GROWTH
-        for result in (
-            benchmarking.cold(clusters, clusters // 10),
-            benchmarking.change(clusters, clusters // 10, rounds=30),
-        )
-    ]
+def main() -> None:
+    parser = argparse.ArgumentParser(description="How long placement takes to think.")
+    parser.add_argument("--large", action="store_true", help="10,000 placements on 1,000 clusters, too")
+    parser.add_argument("--results", type=Path, metavar="FILE", help="write the results as JSON, too")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the growth as SVG, too")
+    parser.add_argument("-o", "--output", choices=("table", "json"), default="table")
+    given = parser.parse_args()
+    document = measure(is_large=given.large)
+    if given.results:
+        given.results.write_text(json.dumps(document, indent=2) + "\n")
+    if given.plot:
+        given.plot.write_text(picture(document))
+    print(json.dumps(document, indent=2) if given.output == "json" else table(document))
 
 
-def main(arguments: list[str]) -> None:
+def measure(*, is_large: bool = False, growth: tuple[int, ...] = GROWTH) -> dict[str, Any]:
+    """Everything as one document."""
     results = benchmarking.measure()
-    if "--large" in arguments:
+    if is_large:
         results.append(benchmarking.storm(1000, 10_000, 10))
-    grown = growth()
-    if "--json" in arguments:
-        print(json.dumps({"results": results, "growth": grown}, indent=2))
-        return
-    for each in results:
-        print("  ".join(f"{name}={value}" for name, value in each.items()))
-    most = max(each["milliseconds"] for each in grown)
-    print("\nms by number of clusters, a tenth of them chosen")
-    for each in grown:
-        bar = "#" * max(1, round(WIDTH * each["milliseconds"] / most))
-        print(f"{each['workload']:17} {each['clusters']:6} {each['milliseconds']:8.3f} {bar}")
+    grown = [result for clusters in growth for result in _grown(clusters)]
+    machine = {"cpus": os.cpu_count(), "python": platform.python_version()}
+    return {"kind": "PlacementBenchmark", "machine": machine, "results": results, "growth": grown}
+
+
+def _grown(clusters: int) -> tuple[Result, Result]:
+    """A tenth of the clusters is chosen."""
+    return (
+        benchmarking.cold(clusters, clusters // 10),
+        benchmarking.change(clusters, clusters // 10, rounds=20, tries=5),
+    )
+
+
+def picture(document: dict[str, Any]) -> str:
+    """The growth, in processor time."""
+    drawn = {
+        title: [
+            (each["clusters"], max(each["cpuMilliseconds"], 0.001))
+            for each in document["growth"]
+            if each["workload"] == workload
+        ]
+        for workload, title in CURVES.items()
+    }
+    return curves.svg("milliseconds of processor time", "clusters, a tenth of them chosen", drawn)
+
+
+def table(document: dict[str, Any]) -> str:
+    lines = []
+    for each in (*document["results"], *document["growth"]):
+        lines.append("  ".join(f"{name}={value}" for name, value in each.items()))
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

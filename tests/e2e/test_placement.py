@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -92,7 +93,11 @@ def hubs(plane: AuditedPlane, hub: Api, tmp_path: Path) -> Iterator[Hubs]:
 
 
 def decided(api: Api) -> list[str]:
-    pages = api.list("PlacementDecision", NAMESPACE)
+    pages = [
+        each
+        for each in api.list("PlacementDecision", NAMESPACE)
+        if each["metadata"].get("labels", {}).get(f"{GROUP}/placement") == "web"
+    ]
     return sorted(each["clusterName"] for page in pages for each in page.get("status", {}).get("decisions", []))
 
 
@@ -134,6 +139,34 @@ async def test_a_hub_that_is_killed_while_it_writes_loses_nobody_and_the_next_on
     await asyncio.sleep(1.0)
     assert third.is_running()
     assert versions(hub) == before
+
+
+async def test_a_leader_that_stops_or_dies_is_followed_when_its_term_is_over(hub: Api, hubs: Hubs) -> None:
+    hub.delete("Lease", "bayplan-placement", "kube-system")
+    meta = {"name": "few", "namespace": NAMESPACE}
+    spec = {"numberOfClusters": 1}
+    hub.create({"apiVersion": f"{GROUP}/v1beta1", "kind": "Placement", "metadata": meta, "spec": spec})
+    first = hubs.start()
+    await until(lambda: asyncio.to_thread(lambda: _selected(hub) == 1), f"one cluster\n{first.log}", 40.0)
+    second = hubs.start()
+    first.signal(signal.SIGSTOP)
+    hub.patch("Placement", "few", {"spec": {"numberOfClusters": 2}}, NAMESPACE)
+    await until(lambda: asyncio.to_thread(lambda: _selected(hub) == 2), f"two clusters\n{second.log}", 60.0)
+    assert second.identity
+    before = versions(hub)
+    first.signal(signal.SIGCONT)
+    assert first.ended(40.0) == 1
+    assert "lost the lease" in first.log
+    assert versions(hub) == before
+    third = hubs.start()
+    second.kill()
+    hub.patch("Placement", "few", {"spec": {"numberOfClusters": 3}}, NAMESPACE)
+    await until(lambda: asyncio.to_thread(lambda: _selected(hub) == 3), f"three clusters\n{third.log}", 60.0)
+    assert third.identity not in ("", second.identity)
+
+
+def _selected(api: Api) -> int:
+    return int(api.get("Placement", "few", NAMESPACE).get("status", {}).get("numberOfSelectedClusters", 0))
 
 
 def _groups(api: Api) -> int:

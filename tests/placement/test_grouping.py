@@ -66,3 +66,17 @@ def test_a_page_that_is_no_longer_needed_is_dissolved() -> None:
     pages = pages_of([Group("", names(150))])
     fewer = pages_of([Group("", names(60))], pages)
     assert [(page.number, len(page.clusters)) for page in fewer] == [(1, 60)]
+
+
+def test_an_empty_page_is_used_before_a_new_one() -> None:
+    empty = pages_of([Group("", ())])
+    assert pages_of([Group("", ("a",))], empty) == [Page(1, 0, "", ("a",))]
+    spoiled = [Page(1, 0, "", ()), Page(2, 0, "", names(200)[100:])]
+    pages = pages_of([Group("", names(200))], spoiled)
+    assert [(page.number, page.clusters) for page in pages] == [(2, names(200)[100:]), (1, names(200)[:100])]
+
+
+def test_an_empty_page_that_is_not_needed_goes() -> None:
+    before = [Page(1, 0, "", ()), Page(2, 0, "", ("a",)), Page(3, 1, "", ("b",))]
+    pages = pages_of([Group("", ("a",)), Group("", ("b",))], before)
+    assert pages == [Page(2, 0, "", ("a",)), Page(3, 1, "", ("b",))]

@@ -176,6 +176,8 @@ class PrometheusMetrics(Collector):
 
 def _key(labels: dict[str, str], declared: Declared) -> _Labels:
     names = declared.labels
+    if tuple(labels) == names:
+        return tuple(labels.values())
     if len(labels) != len(names):
         raise KeyError(f"labels are {names}, got {tuple(labels)}")
     return tuple([labels[name] for name in names])

@@ -56,6 +56,7 @@ class LiveScheduler:
         seed: int | None = None,
         silence_s: float = SILENCE_S,
         when_synced: Callable[[], None] = lambda: None,
+        when_idle: Callable[[], None] = lambda: None,
     ) -> None:
         clock = SystemClock()
         self._clock = clock
@@ -63,6 +64,7 @@ class LiveScheduler:
         self._may_write = self._supervisor.may_write
         self._is_delayed = election is not None and config.delay_cache_until_active
         self._when_synced = when_synced
+        self._when_idle = when_idle
         self.metrics = PrometheusMetrics()
         self._writer = ApiWriter(client, self._may_write)
         self._recorder = Recorder(client, clock, busy=lambda: self._writer.binding > FEW_BINDS)
@@ -169,6 +171,8 @@ class LiveScheduler:
                 await asyncio.sleep(0)
                 continue
             woken.clear()
+            if not self._writer.binding:
+                self._when_idle()
             try:
                 # Not wait_for: until Python 3.12 it forgets a cancellation that comes together with the news.
                 async with asyncio.timeout(self._until_wakeup()):

@@ -6,12 +6,12 @@ What every service has in common is in ``app.controller_service``.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import structlog
 
+from bayplan.app import collecting
 from bayplan.app.controller_service import Build, ServiceOptions, run_controller
 from bayplan.app.scheduler import LiveScheduler
 from bayplan.framework.config_model import SchedulerConfig
@@ -63,12 +63,8 @@ def building(options: SchedulerOptions) -> Build:
 
     def build(client: Client, election: LeaderElection | None) -> LiveScheduler:
         make = make_profiles(config, known, extra, lambda warning: log.warning("configuration", text=warning))
-        return LiveScheduler(client, config, make, election=election, when_synced=_settle_memory)
+        return LiveScheduler(
+            client, config, make, election=election, when_synced=collecting.settle, when_idle=collecting.rest
+        )
 
     return build
-
-
-def _settle_memory() -> None:
-    """The first list makes a million objects that live long; the collector need not visit them again."""
-    gc.collect()
-    gc.freeze()

@@ -234,4 +234,5 @@ class ClusterCache:
 
 def _zone_key(node: Node) -> str:
     """kube-scheduler's zone: the same zone of two regions is not the same."""
-    return f"{node.region}:\0:{node.zone}" if node.region or node.zone else ""
+    region, zone = node.region, node.zone
+    return f"{region}:\0:{zone}" if region or zone else ""

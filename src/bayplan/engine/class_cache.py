@@ -138,7 +138,7 @@ class ClassCache:
         return None if dirty is None or len(dirty) > 8 + len(self._nodes) // STALE_SHARE else dirty
 
     def _keep_few(self, kept: OrderedDict[int, ClassEntry] | OrderedDict[int, OfObjects]) -> None:
-        most = max(2, MAX_BYTES // (32 * len(self._nodes) + 1))
+        most = max(2, MAX_BYTES // (64 * len(self._nodes) + 1))
         while len(kept) > most:
             kept.popitem(last=False)
 

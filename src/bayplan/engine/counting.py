@@ -166,6 +166,8 @@ class TermGroups:
         return [TermColumn(g.term.topology_key, g.weight, g.col.view(n)) for g in found if g.owners]
 
     def pod_entered(self, pod: Pod, row: int) -> None:
+        if pod.spec.affinity is None:
+            return
         for kind, term, weight in terms_of(pod):
             group = self._groups.get((kind, term, weight))
             if group is None:
@@ -176,6 +178,8 @@ class TermGroups:
             group.col.add(row, 1)
 
     def pod_left(self, pod: Pod, row: int) -> None:
+        if pod.spec.affinity is None:
+            return
         for kind, term, weight in terms_of(pod):
             group = self._groups[kind, term, weight]
             group.owners -= 1
@@ -220,8 +224,6 @@ def term_matches(term: PodTerm, pod: Pod, namespace_labels: Mapping[str, str]) -
 
 def terms_of(pod: Pod) -> Iterable[tuple[TermKind, PodTerm, int]]:
     """Every affinity term a pod carries, with its weight (0 where it is required)."""
-    if pod.spec.affinity is None:
-        return
     for kind, read in _READ.items():
         try:
             found = read(pod)

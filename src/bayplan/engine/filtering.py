@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayplan.engine.expecting import ExpectedPods
-from bayplan.engine.judging import RowsJudge, answer_of_objects, checked, is_by_columns
+from bayplan.engine.expecting import Expected, ExpectedPods
+from bayplan.engine.judging import RowsJudge, answer_of_objects, checked, crowded, is_by_columns
 from bayplan.engine.running import Calls
 from bayplan.errors import PluginError
 from bayplan.framework.cycle_state import CycleState
@@ -25,7 +25,6 @@ from bayplan.framework.plugin import (
     PreFilterExtensions,
     PreFilterPlugin,
     PreFilterResult,
-    Verdicts,
 )
 from bayplan.framework.profile import Profile
 from bayplan.framework.snapshot import Codes, Mask, NodeTable, NodeView, Rows
@@ -36,9 +35,6 @@ from bayplan.objects.pod import Pod
 
 # Up to this many candidate nodes, asking plugins node by node is cheaper than passes over the table.
 FEW_NODES = 4
-
-_NO_ROWS: Rows = np.empty(0, np.intp)
-_NO_VERDICTS = Verdicts(_NO_ROWS, ())
 
 
 @dataclass(slots=True)
@@ -277,31 +273,29 @@ class Search:
         return number
 
     def _consider_expected_pods(self) -> None:
-        """Judge nodes with nominated pods once more, with those there."""
+        """Judge nodes with nominated pods once more, with those there: a no then counts, a yes leaves it as it is."""
+        if not self._filters.goes_by_columns(self._state):
+            self._one_by_one(self._rows_with_expected_pods())
+            return
+        expected = self._filters.expecting.for_pod(self._pod, self._nodes)
+        if expected is None:
+            return
         try:
-            verdicts, rows = self._judged_with_expected_pods()
+            self._judge_with(expected)
         except PluginError:
             # Node by node it is found again, if it was not the form of the question.
-            verdicts, rows = None, None
-        if verdicts is None:
             self._one_by_one(self._rows_with_expected_pods())
-        elif rows is not None:
-            numbers = np.array([FEASIBLE, *(self._number(as_status(each)) for each in verdicts.statuses)], np.int32)
-            self._first_no[rows] = numbers[verdicts.codes]
 
-    def _judged_with_expected_pods(self) -> tuple[Verdicts | None, Rows | None]:
-        """What the filters say of those nodes; no verdicts if they can only say it node by node."""
-        filters, state, pod = self._filters, self._state, self._pod
-        if not filters.goes_by_columns(state):
-            return None, None
-        expected = filters.expecting.for_pod(pod, self._nodes)
-        rows = _NO_ROWS if expected is None else np.sort(expected.rows)
+    def _judge_with(self, expected: Expected) -> None:
+        rows, first_no = expected.rows, self._first_no
+        imagined = crowded(WhatIfRows(self._nodes, rows), expected.amounts, expected)
+        judge = RowsJudge(self._filters.running(self._state), self._state, self._pod, imagined, None)
+        verdicts = judge.first_nos()
+        numbers = np.array([FEASIBLE, *(self._number(as_status(each)) for each in verdicts.statuses)], np.int32)
+        said_no = verdicts.codes != 0
         if self._diagnosis.implicit:
-            rows = rows[~np.isin(self._first_no[rows], list(self._diagnosis.implicit))]
-        if not len(rows):
-            return _NO_VERDICTS, None
-        judge = RowsJudge(filters.running(state), state, pod, WhatIfRows(self._nodes, rows), expected)
-        return judge.first_nos(), rows
+            said_no &= ~np.isin(first_no[rows], list(self._diagnosis.implicit))
+        first_no[rows[said_no]] = numbers[verdicts.codes[said_no]]
 
     def _rows_with_expected_pods(self) -> Iterable[int]:
         for name in list(self._filters.nominated.nominated_nodes()):

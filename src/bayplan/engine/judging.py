@@ -19,7 +19,7 @@ from bayplan.framework.cycle_state import CycleState, Key
 from bayplan.framework.plugin import Depends, FilterPlugin, Verdicts
 from bayplan.framework.snapshot import Codes, NodeTable, Rows
 from bayplan.framework.status import Reason, Status, as_status
-from bayplan.framework.what_if_rows import WhatIfRows
+from bayplan.framework.what_if_rows import Amounts, WhatIfRows
 from bayplan.objects.pod import Pod
 
 Reasons = tuple[Status | Reason, ...]
@@ -58,15 +58,8 @@ class RowsJudge:
         return Verdicts(codes, tuple(statuses))
 
     def _crowded(self) -> WhatIfRows:
-        """The rows on which pods are expected, with them there."""
-        expected = self._expected
-        assert expected is not None
-        rows = self._rows.part(self._expecting)
-        rows.move(slice(None), expected.amounts[self._which], 1)
-        for at, row in enumerate(rows.rows.tolist()) if expected.scalars else ():
-            for resource, amount in expected.scalars.get(row, {}).items():
-                rows.move_scalar(resource, np.array([at]), np.array([amount]), 1)
-        return rows
+        assert self._expected is not None
+        return crowded(self._rows.part(self._expecting), self._expected.amounts[self._which], self._expected)
 
     def _ask(self, rows: WhatIfRows, statuses: dict[Status, int], amounts_only: bool) -> npt.NDArray[np.int64]:
         first = np.zeros(len(rows), np.int64)
@@ -98,6 +91,15 @@ class RowsJudge:
     def _answer(self, plugin: FilterPlugin, nodes: Any) -> tuple[Codes, Reasons | None]:
         answer = self._calls.run(plugin, "Filter", plugin.filter, self._state, self._calls.pod, nodes)
         return checked(self._calls, plugin, answer, len(nodes))
+
+
+def crowded(rows: WhatIfRows, amounts: Amounts, expected: Expected) -> WhatIfRows:
+    """Rows on which pods are expected, now with them there; ``amounts`` is what they take, in the order of the rows."""
+    rows.move(slice(None), amounts, 1)
+    for at, row in enumerate(rows.rows.tolist()) if expected.scalars else ():
+        for resource, amount in expected.scalars.get(row, {}).items():
+            rows.move_scalar(resource, np.array([at]), np.array([amount]), 1)
+    return rows
 
 
 def answer_of_objects(

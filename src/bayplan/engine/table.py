@@ -36,7 +36,6 @@ log = structlog.get_logger()
 
 T = TypeVar("T")
 
-_HANDED_OUT = (*COLUMNS, "revision")
 _NOTHING_TAKEN = (0,) * 6
 _AMOUNTS = tuple(name for name in COLUMNS if name.startswith(("alloc_", "req_", "nz_", "pods_")))
 
@@ -55,6 +54,8 @@ class ColumnTable(NodeTable):
         self._rows: dict[str, int] = {}
         self._fixed: dict[str, Col] = {name: columns.make(dtype) for name, dtype in COLUMNS.items()}
         self._revision = columns.make(np.int64)
+        self._handed_out: list[str] = []
+        """Fixed columns that are attributes now, as plugins asked for them."""
         self.amounts = Amounts(columns, self._sums)
         self._labels: dict[str, LabelIds] = {}
         self._derived: dict[str, DerivedColumn] = {}
@@ -157,15 +158,16 @@ class ColumnTable(NodeTable):
     def resized(self) -> None:
         """Rows were added or removed: the fixed columns are handed out anew when they are next asked for."""
         self.total_nodes = self.columns.n
-        handed_out = self.__dict__
-        for name in _HANDED_OUT:
-            handed_out.pop(name, None)
+        for name in self._handed_out:
+            del self.__dict__[name]
+        self._handed_out.clear()
 
     def __getattr__(self, name: str) -> Column:
         column = self._revision if name == "revision" else self._fixed.get(name)
         if column is None:
             raise AttributeError(f"a node table has no {name}")
         view = self.__dict__[name] = column.view(self.columns.n)
+        self._handed_out.append(name)
         return view
 
     def touched(self, row: int, generation: int) -> None:

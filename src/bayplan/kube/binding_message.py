@@ -9,32 +9,30 @@ from __future__ import annotations
 
 CONTENT_TYPE = "application/vnd.kubernetes.protobuf"
 _MAGIC = b"k8s\x00"
+_LONGEST = 0x3FFF
+_LENGTHS = tuple(
+    bytes((length,)) if length < 0x80 else bytes((length & 0x7F | 0x80, length >> 7)) for length in range(1024)
+)
 
 
 def encode(name: str, namespace: str, uid: str, node_name: str) -> bytes:
     """The bind of a pod to a node, with the pod's UID as precondition."""
-    metadata = _text(1, name) + _text(3, namespace) + _text(5, uid)
-    binding = _field(1, metadata) + _field(2, _NODE + _text(3, node_name))
-    return _MAGIC + _TYPE + _field(2, binding)
+    # A byte with a field's number and its wire type goes before each: 1 is \n, 2 is \x12, 3 is \x1a, 5 is *.
+    metadata = b"\n%b\x1a%b*%b" % (_sized(name.encode()), _sized(namespace.encode()), _sized(uid.encode()))
+    target = b"%b\x1a%b" % (_NODE, _sized(node_name.encode()))
+    return b"%b\x12%b" % (_START, _sized(b"\n%b\x12%b" % (_sized(metadata), _sized(target))))
 
 
-def _text(number: int, value: str) -> bytes:
-    return _field(number, value.encode())
-
-
-def _field(number: int, value: bytes) -> bytes:
-    """A field of known length: its number and wire type, the length in groups of seven bits, the bytes."""
+def _sized(value: bytes) -> bytes:
+    """Its length in groups of seven bits, the lowest first, and the bytes."""
     length = len(value)
-    if length < 0x80:
-        return bytes((number << 3 | 2, length)) + value
-    written = bytearray((number << 3 | 2,))
-    while length >= 0x80:
-        written.append(length & 0x7F | 0x80)
-        length >>= 7
-    written.append(length)
-    return bytes(written) + value
+    if length < len(_LENGTHS):
+        return _LENGTHS[length] + value
+    if length > _LONGEST:
+        raise ValueError(f"{length} bytes are too many for a name")
+    return bytes((length & 0x7F | 0x80, length >> 7)) + value
 
 
-# What every one of them says: an unknown object of this type follows; its target is a node.
-_TYPE = _field(1, _text(1, "v1") + _text(2, "Binding"))
-_NODE = _text(1, "Node") + _text(5, "v1")
+# What every one of them says: a v1 Binding follows; its target is a v1 Node.
+_START = _MAGIC + b"\n" + _sized(b"\n%b\x12%b" % (_sized(b"v1"), _sized(b"Binding")))
+_NODE = b"\n%b*%b" % (_sized(b"Node"), _sized(b"v1"))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import uuid
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -74,6 +73,7 @@ class Recorder:
         self._hostname = hostname or socket.gethostname()
         self._waiting: asyncio.Queue[_Series] = asyncio.Queue(MAX_WAITING)
         self._series: OrderedDict[tuple[str, ...], _Series] = OrderedDict()
+        self._named_at = 0
         self._closing = False
         self.dropped = 0
 
@@ -94,8 +94,7 @@ class Recorder:
         key = (type, action, reason, reporter, pod.uid, version, related.uid if related else "")
         series = self._series.get(key)
         if series is None or now - series.last_at >= SERIES_S:
-            name = f"{pod.name[: MAX_NAME - 17]}.{uuid.uuid4().hex[:16]}"
-            series = _Series(name, pod, related, type, reason, action, note, reporter, now, now)
+            series = _Series(self._name(pod), pod, related, type, reason, action, note, reporter, now, now)
             self._series[key] = series
             self._series.move_to_end(key)
             if len(self._series) > MAX_SERIES:
@@ -107,6 +106,11 @@ class Recorder:
         self._series.move_to_end(key)
         if series.count == 2 or now - series.written_at >= REWRITE_S:
             self._put(series)
+
+    def _name(self, pod: ApiObject) -> str:
+        """The pod's and the time in nanoseconds, as kube-scheduler has it; no two events of ours have the same."""
+        self._named_at = max(self._named_at + 1, int(self._clock.now() * 1e9))
+        return f"{pod.name[: MAX_NAME - 17]}.{self._named_at:016x}"
 
     async def run(self) -> None:
         """Write events until cancelled."""
@@ -185,7 +189,7 @@ class Recorder:
             except NotFoundError:
                 # It grew too old for the API server to keep; told anew under a new name.
                 series.exists = False
-                series.name = f"{series.pod.name[: MAX_NAME - 17]}.{uuid.uuid4().hex[:16]}"
+                series.name = self._name(series.pod)
         await self._client.send("POST", path, body=self._event(series))
         series.exists = True
 
@@ -226,4 +230,4 @@ def _reference(thing: ApiObject) -> dict[str, str]:
 
 
 def _micro(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return datetime.fromtimestamp(at, UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"

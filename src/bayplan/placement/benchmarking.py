@@ -49,16 +49,19 @@ def placement(number: int, wanted: int) -> api.Placement:
     )
 
 
-def fleet(clusters: int) -> PlacementState:
-    """A state with this many clusters, in one set that one namespace may use."""
+def access() -> list[ApiObject]:
+    """A set, and a namespace that may use it."""
     binding = api.ManagedClusterSetBindingSpec(cluster_set=SET)
-    things: list[ApiObject] = [
+    return [
         api.ManagedClusterSet(metadata=ObjectMeta(name=SET)),
         api.ManagedClusterSetBinding(metadata=ObjectMeta(name=SET, namespace=NAMESPACE), spec=binding),
-        *(cluster(number) for number in range(clusters)),
     ]
+
+
+def fleet(clusters: int) -> PlacementState:
+    """A state with this many clusters, in one set that one namespace may use."""
     state = PlacementState()
-    state.load(things)
+    state.load([*access(), *(cluster(number) for number in range(clusters))])
     return state
 
 

@@ -54,13 +54,12 @@ def pages_of(groups: Sequence[Group], before: Sequence[Page] = ()) -> list[Page]
     claimed: set[int] = set()
     for index, group in enumerate(groups):
         members = set(group.clusters)
-        kept = [
-            page
-            for page in before
-            if page.number not in claimed and page.group_name == group.name and members.intersection(page.clusters)
-        ]
-        claimed.update(page.number for page in kept)
+        ours = [page for page in before if page.number not in claimed and page.group_name == group.name]
+        kept = [page for page in ours if members.intersection(page.clusters)]
+        # An empty page is as good as a new one.
+        kept += [page for page in ours if not page.clusters]
         parts = fill(group.clusters, [page.clusters for page in kept], PAGE_SIZE) or [[]]
+        claimed.update(page.number for number, page in enumerate(kept) if page.clusters or number < len(parts))
         for order, clusters in enumerate(parts):
             number = kept[order].number if order < len(kept) else next(free)
             pages.append(Page(number, index, group.name, tuple(clusters)))

@@ -67,8 +67,10 @@ async def test_a_taint_that_goes_in_time_moves_nothing(api: Api, control_plane: 
 
 
 def told(api: Api, reason: str) -> list[Object]:
+    """Events about the placement that is there now."""
+    uid = api.get("Placement", "web", NAMESPACE)["metadata"]["uid"]
     events = api.list("Event", NAMESPACE)
-    return [each for each in events if each["reason"] == reason and each["involvedObject"]["kind"] == "Placement"]
+    return [each for each in events if each["reason"] == reason and each["involvedObject"].get("uid") == uid]
 
 
 async def test_events_on_a_placement_tell_what_was_decided_and_what_is_missing(
@@ -82,7 +84,7 @@ async def test_events_on_a_placement_tell_what_was_decided_and_what_is_missing(
         (made,), (missing,) = told(api, "DecisionCreate"), told(api, "NotAllDecisionsScheduled")
         assert made["message"] == "web-decision-1: 1 cluster joined: eu-1"
         assert (made["type"], missing["type"]) == ("Normal", "Warning")
-        assert made["involvedObject"]["uid"] == api.get("Placement", "web", NAMESPACE)["metadata"]["uid"]
+        assert (made["involvedObject"]["kind"], made["involvedObject"]["name"]) == ("Placement", "web")
         assert missing["message"].startswith("1 more cluster is wanted")
         add_cluster(api, "us-1", "us")
         await eventually(lambda: told(api, "DecisionUpdate"), "an event about the change")

@@ -33,9 +33,10 @@ class Gating:
         if queued.gating_plugin:
             # Whoever gates the pod already goes first, since it most likely still does.
             plugins = sorted(plugins, key=lambda plugin: plugin.name != queued.gating_plugin)
+        pod = queued.pod
         for plugin in plugins:
-            status = _ask(plugin, queued.pod)
-            if not status.is_success:
+            status = _ask(plugin, pod)
+            if status is not SUCCESS and not status.is_success:
                 queued.gating_plugin = plugin.name
                 queued.unschedulable_plugins |= {plugin.name}
                 return status.by(plugin.name)

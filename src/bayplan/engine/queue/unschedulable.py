@@ -80,6 +80,8 @@ class UnschedulablePods:
 
     def touched_by(self, interest: Interest) -> list[QueuedPod]:
         """The pods an event could concern, in the order they were parked."""
+        if not self._pods:
+            return []
         if interest.is_wildcard:
             return [parked.queued for parked in self._pods.values()]
         buckets = [
