@@ -140,6 +140,28 @@ def test_a_class_is_decided_from_memory_as_long_as_a_node_fits(monkeypatch: pyte
     assert remembered == [*[True] * 8, *[False] * 4], "the last four fit nowhere, and the full pass says why"
 
 
+def test_pods_that_differ_only_in_what_they_ask_for_share_what_is_said_of_node_objects() -> None:
+    asked = []
+
+    class OfObjects(FilterPlugin):
+        name = "OfObjects"
+        filter_depends = Depends.OBJECT
+
+        def signature(self, pod: Any) -> Any:
+            return ()
+
+        def filter(self, state: Any, pod: Any, nodes: Any) -> Any:
+            asked.append(pod.name)
+            return np.zeros(len(nodes), np.uint8)
+
+    world = World(OfObjects, remember=True)
+    pods = [pod(f"p{number}").request(cpu=f"{number}m") for number in range(1, 5)]
+    world.add(*(node(f"n{number}") for number in range(NODES)), *pods)
+    for _ in pods:
+        assert isinstance(world.schedule()[0], Bind)
+    assert asked == ["p1"]
+
+
 def test_a_kept_plugin_that_does_not_say_what_it_reads_is_never_carried_over() -> None:
     class Odd(FilterPlugin):
         name = "Odd"

@@ -83,7 +83,8 @@ def story(seed: int, world: World) -> list[str]:
     templates = [random_pod(rng, f"template-{i}", traits=0.2) for i in range(TEMPLATES)]
     for step in range(40):
         for _ in range(rng.randint(1, 4)):
-            template = templates[rng.randrange(TEMPLATES)]
+            # Some are the only ones of their kind.
+            template = rng.choice(templates) if rng.random() < 0.7 else random_pod(rng, "alone", traits=0.1)
             world.scheduler.handle(PodAdded(template_pod(template, f"pod-{step}-{rng.random():.6f}")))
         world.run()
         choice = rng.random()
