@@ -97,6 +97,23 @@ async def test_throttling_is_obeyed(cluster: Cluster, witness: Witness) -> None:
     assert await cluster.events("p1", "FailedScheduling") == []
 
 
+async def test_throttling_makes_for_fewer_binds_at_once_until_it_is_over(cluster: Cluster, witness: Witness) -> None:
+    await cluster.nodes(3, cpu="16")
+    async with running(cluster.plane) as run:
+        pace = run.live._writer._pace
+        usual = pace.limit
+        run.faults.on("POST", BINDING, Answer(429, "slow down", headers={"Retry-After": "1"}), times=10)
+        await cluster.pods(40, cpu="100m")
+        await until(lambda: pace.limit < usual, "fewer binds at once")
+        await cluster.all_bound(40)
+        lowest = pace.limit
+        await cluster.pods(40, cpu="100m", prefix="later")
+        await cluster.all_bound(80)
+        assert lowest < pace.limit <= usual
+    assert run.faults.count("POST", BINDING) == 90
+    assert await cluster.events("p1", "FailedScheduling") == []
+
+
 async def test_server_errors_that_pass_are_waited_out(cluster: Cluster, witness: Witness) -> None:
     await cluster.node()
     async with running(cluster.plane) as run:

@@ -82,6 +82,25 @@ def test_an_outage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("without", "lost"),
+    [("cloud=x", ["c-1", "c-2"]), ("region=us", ["c-2"]), ("region=eu", ["c-2"]), ("cloud=x,region=eu", ["c-2"])],
+)
+def test_an_outage_may_be_of_a_claim(
+    without: str, lost: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """c-2 is in the eu by its label and in the us by its claim: either is meant."""
+    claims = "status: {clusterClaims: [{name: cloud, value: x}]}\n"
+    both = "status: {clusterClaims: [{name: cloud, value: x}, {name: region, value: us}]}\n"
+    fleet = CLUSTER.format(name="c-1", region="asia") + claims + CLUSTER.format(name="c-2", region="eu") + both
+    fleet += CLUSTER.format(name="c-3", region="asia") + PLACEMENT.format(name="p", spec="{}")
+    path = tmp_path / "claims.yaml"
+    path.write_text(FLEET + fleet)
+    assert main(["place", "-f", str(path), "--without", without, "-o", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["without"]["clusters"] == document["moves"]["removed"] == lost
+
+
+@pytest.mark.parametrize(
     ("spec", "arguments", "told"),
     [
         ("{numberOfClusters: -1}", [], "fleet.yaml:27: Placement default/p0: spec.numberOfClusters: -1 is less than"),

@@ -9,11 +9,11 @@ import pytest
 from bayplan.errors import PluginError
 from bayplan.framework.budgets import Budgets
 from bayplan.framework.cycle_state import CycleState, Key
-from bayplan.framework.preemption import NO_VICTIMS, Candidate, DryRun, best, split_by_budgets
+from bayplan.framework.preemption import NO_VICTIMS, Candidate, DryRun, best
 from bayplan.framework.snapshot import NodeView
 from bayplan.framework.status import Code, Status, unschedulable
 from bayplan.framework.what_if_rows import WhatIfRows
-from bayplan.objects.meta import LabelSelector, LabelSelectorRequirement, ObjectMeta
+from bayplan.objects.meta import LabelSelector, ObjectMeta
 from bayplan.objects.pod import Pod
 from bayplan.objects.policy import PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from bayplan.testing import PodBuilder, cluster, node, pod
@@ -172,48 +172,6 @@ def test_a_plugin_that_breaks_on_a_node_spoils_that_node_alone() -> None:
     assert found.is_error
     assert found.plugin == "Odd"
     assert found.message == "plugin Odd failed in Filter for pod default/boss: ValueError: cannot say"
-
-
-# -- disruption budgets --
-
-DB = [runs(name, app="db").build() for name in ("db-0", "db-1", "db-2")]
-PLAIN = runs("plain").build()
-WEB = runs("web", app="web", tier="front").build()
-NOT_DB = budget("not-db", 0).evolve(
-    spec=PodDisruptionBudgetSpec(
-        selector=LabelSelector(
-            match_expressions=(LabelSelectorRequirement(key="app", operator="NotIn", values=("db",)),)
-        )
-    )
-)
-
-
-@pytest.mark.parametrize(
-    ("pods", "budgets", "violating"),
-    [
-        (DB, (), []),
-        (DB, (budget("db", 0, app="db"),), ["db-0", "db-1", "db-2"]),
-        (DB, (budget("db", 2, app="db"),), ["db-2"]),
-        (DB, (budget("db", -1, app="db"),), ["db-0", "db-1", "db-2"]),
-        # one that is counted as disrupted already costs nothing
-        (DB, (budget("db", 1, ("db-0",), app="db"),), ["db-2"]),
-        # an empty selector covers nobody, and pods without labels are never covered
-        ([PLAIN, WEB], (budget("all", 0),), []),
-        ([PLAIN], (budget("db", 0, app="db"),), []),
-        ([PLAIN, WEB], (NOT_DB,), ["web"]),
-        # every budget that covers a pod is charged; one overdrawn is enough
-        ([WEB], (budget("web", 5, app="web"), budget("front", 0, tier="front")), ["web"]),
-        ([*DB, WEB], (budget("web", 1, app="web"), budget("db", 3, app="db")), []),
-        # another namespace is another world
-        ([pod("x").namespace("other").label(app="db").build()], (budget("db", 0, app="db"),), []),
-    ],
-)
-def test_pods_are_split_by_budgets_in_their_order(
-    pods: list[Pod], budgets: tuple[PodDisruptionBudget, ...], violating: list[str]
-) -> None:
-    breaks, harmless = split_by_budgets(pods, budgets)
-    assert [each.name for each in breaks] == violating
-    assert [each.name for each in harmless] == [each.name for each in pods if each.name not in violating]
 
 
 # -- the best node --

@@ -36,7 +36,17 @@ def scored(**configuration: Any) -> dict[str, Any]:
     return {"prioritizerPolicy": {"configurations": [configuration]}}
 
 
+def claimed(**expression: Any) -> dict[str, Any]:
+    return {"predicates": [{"requiredClusterSelector": {"claimSelector": {"matchExpressions": [expression]}}}]}
+
+
 CASES = [
+    (
+        {"numberOfClusters": 2**31},
+        "spec.numberOfClusters: 2147483648 is more than the field holds; write at most 21474",
+    ),
+    (claimed(key="cloud", operator="Exists", values=["x"]), "claimSelector.matchExpressions[0].values: "),
+    (claimed(key="cloud", operator="In"), "claimSelector.matchExpressions[0].values: operator In needs at least one"),
     ({"numberOfClusters": -1}, "spec.numberOfClusters: -1 is less than nothing; write 0 or more"),
     (scored(scoreCoordinate={"builtIn": "Best"}), 'configurations[0].scoreCoordinate.builtIn: "Best" is not possible'),
     (scored(scoreCoordinate={"builtIn": "Balance"}, weight=11), "configurations[0].weight: 11 is out of range"),

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from bayplan.engine.events import NodeAdded, NodeDeleted, ObjectAdded, PodDeleted
-from bayplan.engine.filtering import Filters
+from bayplan.engine.filtering import FEW_NODES, Filters
 from bayplan.framework.answers import PostFilterResult
 from bayplan.framework.decision import Decision
 from bayplan.framework.dry_running import RowsDryRun
@@ -64,12 +64,16 @@ def a_pod(rng: Random, name: str) -> PodBuilder:
     return made.terminating() if rng.random() < 0.1 else made
 
 
-def a_preemptor(rng: Random, name: str, looks_at_pods: bool) -> Pod:
+def a_preemptor(rng: Random, name: str, nodes: list[str], looks_at_pods: bool) -> Pod:
     made = pod(name).priority(rng.choice((0, 5, 6, 100, 1000))).cpu(rng.choice((1, 2, 4, 9))).memory("1Gi")
     if rng.random() < 0.2:
         made = made.scalar(GPU, rng.randint(1, 3))
     if rng.random() < 0.2:
         made = made.node_selector({"topology.kubernetes.io/zone": "a"})
+    if rng.random() < 0.2 and len(nodes) > FEW_NODES:
+        # PreFilter narrows the search to these.
+        for each in nodes[: FEW_NODES + 1]:
+            made = made.requires_node_term(fields=[("metadata.name", "In", each)])
     if looks_at_pods:
         made = made.label(app="db").anti_affinity({"app": "db"}, "kubernetes.io/hostname")
     return made.build()
@@ -114,7 +118,12 @@ class Story:
     def preemptors(self) -> Iterator[Pod]:
         """Each is to be asked about at once; then the next thing happens."""
         for step in range(12):
-            yield a_preemptor(self.rng, f"boss-{step}", looks_at_pods=self.rng.random() < 0.1)
+            boss = a_preemptor(self.rng, f"boss-{step}", self.nodes, looks_at_pods=self.rng.random() < 0.1)
+            if self.rng.random() < 0.2:
+                # It has preempted before, and must not be in its own way.
+                self.world.queue.nominate(boss, self.rng.choice(self.nodes))
+            yield boss
+            self.world.queue.unnominate(boss)
             self.happen(step)
 
     def happen(self, step: int) -> None:
@@ -210,7 +219,9 @@ def test_both_forms_are_really_used(monkeypatch: pytest.MonkeyPatch) -> None:
     def spied(self: RowsDryRun, *about: Any) -> Any:
         found = run(self, *about)
         by_columns.append(found is not None)
-        seen.extend(found.candidates if found is not None else ())
+        if found is not None:
+            seen.extend(found.candidates)
+            assert found.hurts.tolist() == [[*hurt(each, self._now)] for each in found.candidates]
         return found
 
     monkeypatch.setattr(RowsDryRun, "run", spied)

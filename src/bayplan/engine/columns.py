@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayplan.framework.snapshot import LabelColumn
 from bayplan.framework.summing import Ids, summed
 from bayplan.objects.node import Node
 
@@ -171,13 +172,21 @@ class Columns:
 class LabelIds:
     """A node label as numbers, kept while nodes come and go."""
 
-    __slots__ = ("key", "col", "values", "id_of")
+    __slots__ = ("key", "col", "values", "id_of", "_column")
 
     def __init__(self, key: str, columns: Columns) -> None:
         self.key = key
         self.col = columns.make(np.int32, -1)
         self.values: list[str] = []
         self.id_of: dict[str, int] = {}
+        self._column: LabelColumn | None = None
+
+    def column(self, n: int) -> LabelColumn:
+        """As plugins read it."""
+        view = self.col.view(n)
+        if self._column is None or self._column.ids is not view:
+            self._column = LabelColumn(self.key, view, self.values, self.id_of)
+        return self._column
 
     def write(self, row: int, labels: Mapping[str, str]) -> None:
         value = labels.get(self.key)

@@ -122,7 +122,7 @@ class CountGroups:
 class TermGroup:
     """One affinity term and its owners per node."""
 
-    __slots__ = ("kind", "term", "weight", "col", "owners")
+    __slots__ = ("kind", "term", "weight", "col", "owners", "_column")
 
     def __init__(self, kind: TermKind, term: PodTerm, weight: int, col: CountCol) -> None:
         self.kind = kind
@@ -130,6 +130,14 @@ class TermGroup:
         self.weight = weight
         self.col = col
         self.owners = 0
+        self._column: TermColumn | None = None
+
+    def column(self, n: int) -> TermColumn:
+        """As plugins read it."""
+        counts = self.col.view(n)
+        if self._column is None or self._column.counts is not counts:
+            self._column = TermColumn(self.term.topology_key, self.weight, counts)
+        return self._column
 
 
 class _Matches:
@@ -163,7 +171,7 @@ class TermGroups:
             return []
         n = self._columns.n
         found = self._found(pod).found[kind]
-        return [TermColumn(g.term.topology_key, g.weight, g.col.view(n)) for g in found if g.owners]
+        return [group.column(n) for group in found if group.owners]
 
     def pod_entered(self, pod: Pod, row: int) -> None:
         if pod.spec.affinity is None:

@@ -90,7 +90,7 @@ class ColumnTable(NodeTable):
             ids = self._labels[key] = LabelIds(key, self.columns)
             for row, node in enumerate(self.objects):
                 ids.write(row, node.labels)
-        return LabelColumn(key, ids.col.view(self.columns.n), ids.values, ids.id_of)
+        return ids.column(self.columns.n)
 
     def scalar_alloc(self, resource: str) -> npt.NDArray[np.int64]:
         return self._scalar(self._scalar_alloc, resource).view(self.columns.n)

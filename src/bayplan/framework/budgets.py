@@ -6,7 +6,7 @@ Disruption budgets: which pods cannot be evicted without breaking one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from bayplan.objects.pod import Pod
 from bayplan.objects.policy import PodDisruptionBudget
@@ -49,3 +49,12 @@ class Budgets:
                 is_broken |= allowed[key] < 0
             breaks.append(is_broken)
         return breaks
+
+    def split(self, pods: Sequence[Pod]) -> tuple[list[Pod], list[Pod]]:
+        """(those whose eviction would break a budget, the others), in the order given."""
+        if not self:
+            return [], list(pods)
+        breaks = self.broken_by(pods)
+        violating = [pod for pod, is_broken in zip(pods, breaks, strict=True) if is_broken]
+        harmless = [pod for pod, is_broken in zip(pods, breaks, strict=True) if not is_broken]
+        return violating, harmless

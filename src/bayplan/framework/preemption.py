@@ -8,7 +8,7 @@ rule for many nodes at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -23,7 +23,6 @@ from bayplan.framework.snapshot import NodeView
 from bayplan.framework.status import Code, Status
 from bayplan.framework.what_if import WhatIfNode
 from bayplan.objects.pod import Pod
-from bayplan.objects.policy import PodDisruptionBudget
 
 NO_VICTIMS = Status(Code.UNRESOLVABLE, ("No preemption victims found for incoming pod",))
 
@@ -72,7 +71,7 @@ class DryRun:
         if not status.is_success:
             return status
         lower.sort(key=self._importance)
-        violating, harmless = _split(lower, self._budgets)
+        violating, harmless = self._budgets.split(lower)
         victims, violations = [], 0
         for others, breaks_budget in ((violating, True), (harmless, False)):
             for other in others:
@@ -114,20 +113,6 @@ def started_at(pod: Pod, now: float) -> float:
 def nobody_has_to_go(node_name: str) -> Status:
     """What is said of a node that was turned down before and now is not."""
     return Status(Code.ERROR, (f'expected at least one victim pod on node "{node_name}"',))
-
-
-def split_by_budgets(pods: Iterable[Pod], budgets: Sequence[PodDisruptionBudget]) -> tuple[list[Pod], list[Pod]]:
-    """(those whose eviction would break a disruption budget, the others), in the order given."""
-    return _split(list(pods), Budgets(budgets))
-
-
-def _split(pods: list[Pod], budgets: Budgets) -> tuple[list[Pod], list[Pod]]:
-    if not budgets:
-        return [], pods
-    breaks = budgets.broken_by(pods)
-    violating = [pod for pod, is_broken in zip(pods, breaks, strict=True) if is_broken]
-    harmless = [pod for pod, is_broken in zip(pods, breaks, strict=True) if not is_broken]
-    return violating, harmless
 
 
 def hurt(candidate: Candidate, now: float) -> tuple[float, ...]:

@@ -65,7 +65,10 @@ def _wanted(state: PlacementState, only: str | None) -> list[str]:
 
 
 def _is_lost(thing: ApiObject, without: Selector) -> bool:
-    return isinstance(thing, api.ManagedCluster) and without.matches({**thing.claims, **thing.labels})
+    """Whether a cluster goes with what is lost; where a label and a claim have one name, either may be meant."""
+    if not isinstance(thing, api.ManagedCluster):
+        return False
+    return without.matches({**thing.claims, **thing.labels}) or without.matches({**thing.labels, **thing.claims})
 
 
 def _moves(told: str, lost: Sequence[ApiObject], before: Sequence[str], after: Sequence[str]) -> Document:

@@ -58,6 +58,8 @@ class Evaluation:
         self._tree: spreading.Tree | None = None
         self._expiries: dict[int, float] = {}
         self._dirty: set[int] = set()
+        self._turned: dict[int, bool] = {}
+        """Rows that the filters let in or out since the tree counted them, and whether they were in then."""
         self._is_new = True
 
     # -- what changed --
@@ -94,9 +96,9 @@ class Evaluation:
 
     def touch(self, rows: tuple[int, ...], fields: frozenset[str], now: float) -> bool:
         """Fields of these rows changed; whether that can make a difference."""
-        self._fit()
         if self._is_new:
             return True
+        self._fit()
         if fields & self.plan.moving:
             self._tree = None
         is_direct = bool(fields & self.plan.direct)
@@ -166,6 +168,7 @@ class Evaluation:
         bound = self.fleet.bound_sets(self.plan.namespace)
         self.sets = bound if self.plan.sets is None else bound & self.plan.sets
         self._tree = None
+        self._turned.clear()
         passed, tainted = self._sieve.passed(self.plan, self.sets, now)
         self.eligible = passed.copy()
         self.avoided, self._expiries = set(), {}
@@ -178,8 +181,8 @@ class Evaluation:
         verdict = self._sieve.verdict(self.plan, self.sets, row, now)
         self._note(row, verdict)
         passes = bool(self.eligible[row])
-        if was != passes and self._tree is not None:
-            self._tree.shift(row, 1 if passes else -1, bool(self.chosen[row]))
+        if was != passes:
+            self._turned.setdefault(row, was)
         return was != passes or was_avoided != (row in self.avoided) or expiry != self._expiries.get(row)
 
     def _note(self, row: int, verdict: Verdict) -> None:
@@ -214,6 +217,7 @@ class Evaluation:
             chosen, ceiling, exact = result.chosen, result.ceiling, result.is_exact
             unsettled, self.moves = result.is_unsettled, result.moves
         else:
+            self._turned.clear()
             chosen = self._best()
         selected = int(np.count_nonzero(chosen))
         missing = 0 if plan.number is None else plan.number - selected
@@ -227,9 +231,15 @@ class Evaluation:
         topology = self.fleet.table.topology(plan.topology_keys)
         who = self.candidates(moment.others)
         if plan.is_flat:
+            self._turned.clear()
             return crossing.spread(plan.levels, topology, who, plan.number)
         if self._tree is None or plan.group is not None or not self._tree.is_current:
             self._tree = spreading.Tree(plan.levels, topology, who)
+        else:
+            for row, was in self._turned.items():
+                if was != self.eligible[row]:
+                    self._tree.shift(row, -1 if was else 1, bool(self.chosen[row]))
+        self._turned.clear()
         return self._tree.spread(who, plan.number, plan.max_moves, dirty)
 
     def candidates(self, others: Numbers) -> spreading.Candidates:

@@ -87,8 +87,9 @@ class Totals:
             if kept is None:
                 scores = scorer.score(self._plan, self._fleet, moment, scale, rows)
             else:
-                if changed:
-                    again = np.array(changed, np.int64)
+                again = np.array([row for row in changed if moment.eligible[row]], np.int64)
+                kept[changed] = 0
+                if len(again):
                     kept[again] = scorer.score(self._plan, self._fleet, moment, scale, again)
                 scores = kept[rows].astype(np.int64)
             total += scores if weight == 1 else scores * weight

@@ -132,9 +132,11 @@ class Tree:
         self._changed = []
         ceiling = wanted if wanted == self._number and not budget else self.ceiling
         target = min(wanted, ceiling)
-        if target != self._number or budget:
+        if target == self._number + 1 and not budget:
+            self._settle_one()
+        elif target != self._number or budget:
             self._settle(0, _ROOT, target)
-            self._number = target
+        self._number = target
         if dirty is None:
             chosen = self._pick_all()
         else:
@@ -208,6 +210,28 @@ class Tree:
                     self._changed.append(node)
             if not is_leaf and (before != count or run.budget):
                 self._settle(depth + 1, node, count)
+
+    def _settle_one(self) -> None:
+        """The same for one more, as it is when a cluster is lost: down the lowest domains that have room."""
+        node = _ROOT
+        for depth, tier in enumerate(self._tiers):
+            have, caps, known = tier.have, tier.caps, tier.known
+            self._open[depth].add(node)
+            lowest, tied = (True, _BOUNDLESS), [node]
+            for child in self._topology.children(depth, node):
+                if have[child] < caps[child]:
+                    place = (not known[child], (tier.offsets[child] + have[child] + 1) * tier.scales[child])
+                    if place < lowest:
+                        lowest, tied = place, [child]
+                    elif place == lowest:
+                        tied.append(child)
+            node = tied[0]
+            if len(tied) > 1:
+                ids = self._topology.ids[depth]
+                # The first of those that are equal, as children stand in the order of their names.
+                node = max(tied, key=lambda child: self._run.key(depth, ids, child, 0, is_incumbent=False))
+            have[node] += 1
+        self._changed.append(node)
 
     # -- which ones --
 

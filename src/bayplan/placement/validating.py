@@ -26,6 +26,9 @@ EFFECTS = (api.NO_SELECT, api.PREFER_NO_SELECT, api.NO_SELECT_IF_NEW)
 _PER_GROUP = "spec.decisionStrategy.groupStrategy.clustersPerDecisionGroup"
 
 
+MOST_CLUSTERS = 2**31 - 1
+
+
 def mistakes_of(placement: api.Placement, built_in: Iterable[str]) -> list[InputError]:
     """Every mistake; `built_in` are the prioritizers there are."""
     spec = placement.spec
@@ -36,6 +39,9 @@ def mistakes_of(placement: api.Placement, built_in: Iterable[str]) -> list[Input
     if spec.number_of_clusters is not None and spec.number_of_clusters < 0:
         number = spec.number_of_clusters
         found.append(mistake("spec.numberOfClusters", f"{number} is less than nothing", "write 0 or more"))
+    elif spec.number_of_clusters is not None and spec.number_of_clusters > MOST_CLUSTERS:
+        problem = f"{spec.number_of_clusters} is more than the field holds"
+        found.append(mistake("spec.numberOfClusters", problem, f"write at most {MOST_CLUSTERS}"))
     for index, predicate in enumerate(spec.predicates or ()):
         found += _selector(f"spec.predicates[{index}].requiredClusterSelector", predicate.required_cluster_selector)
     found += _prioritizers(spec.prioritizer_policy, tuple(built_in))
@@ -56,8 +62,9 @@ def _selector(field: str, written: api.ClusterSelector) -> Mistakes:
             yield mistake(f"{at}.key", "there is none", "write the name of a claim")
         if each.operator not in LABEL_OPERATORS:
             yield from one_of(f"{at}.operator", each.operator, LABEL_OPERATORS)
-        elif each.operator in ("In", "NotIn") and not each.values:
-            yield from tried(f"{at}.values", check_values, each.operator, (), LABEL_OPERATORS)
+        elif (each.operator in ("In", "NotIn")) != bool(each.values):
+            # The values themselves may be anything: those of claims are not labels.
+            yield from tried(f"{at}.values", check_values, each.operator, each.values or (), LABEL_OPERATORS)
 
 
 def _prioritizers(policy: api.PrioritizerPolicy, built_in: tuple[str, ...]) -> Mistakes:

@@ -13,7 +13,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayplan.framework import LabelColumn, Mask, NodeTable, NodeView, PodMatcher
+from bayplan.framework import LabelColumn, Mask, NodeTable, NodeView, PodMatcher, Rows
+from bayplan.framework.summing import Ids
 from bayplan.objects.affinity import SpreadConstraint
 from bayplan.objects.pod import Pod
 from bayplan.objects.toleration import DO_NOT_SCHEDULE, untolerated
@@ -99,18 +100,18 @@ class Layout(NamedTuple):
 
 
 class Layouts:
-    """Layouts asked for before.  They depend on node objects only, so pods of one template share them."""
+    """What was asked before that depends on node objects only, so that pods of one template share it."""
 
     def __init__(self) -> None:
         self._nodes: NodeTable | None = None
         self._generation = -1
         self._known: dict[Hashable, Layout] = {}
+        self._complete: dict[Hashable, Mask | None] = {}
+        self._sizes: dict[str, int] = {}
 
     def of(self, nodes: NodeTable, constraint: SpreadConstraint, pod: Pod, among: Sequence[SpreadConstraint]) -> Layout:
         """The layout of a constraint over the nodes that have the keys of all constraints in ``among``."""
-        if self._nodes is not nodes or self._generation != nodes.objects_generation:
-            self._known.clear()
-            self._nodes, self._generation = nodes, nodes.objects_generation
+        self._forget_if_changed(nodes)
         key = (
             constraint.topology_key,
             frozenset(each.topology_key for each in among),
@@ -125,6 +126,38 @@ class Layouts:
             mask = included(constraint, pod, nodes, with_every_key(nodes, among))
             known = self._known[key] = _laid_out(column, mask)
         return known
+
+    def with_every_key(self, nodes: NodeTable, constraints: Sequence[SpreadConstraint]) -> Mask | None:
+        """The nodes that belong to a domain of each constraint; ``None`` when that is all of them."""
+        self._forget_if_changed(nodes)
+        keys = tuple(constraint.topology_key for constraint in constraints)
+        if keys not in self._complete:
+            if len(self._complete) >= MAX_LAYOUTS:
+                self._complete.clear()
+            self._complete[keys] = with_every_key(nodes, constraints)
+        return self._complete[keys]
+
+    def domains(self, nodes: NodeTable, topology_key: str, among: Rows) -> int:
+        """How many domains some nodes are in; all that lack the label are in one."""
+        self._forget_if_changed(nodes)
+        ids = nodes.label(topology_key).ids
+        if len(among) < len(ids):
+            return distinct(ids.take(among))
+        known = self._sizes.get(topology_key)
+        if known is None:
+            known = self._sizes[topology_key] = distinct(ids)
+        return known
+
+    def _forget_if_changed(self, nodes: NodeTable) -> None:
+        if self._nodes is not nodes or self._generation != nodes.objects_generation:
+            for known in (self._known, self._complete, self._sizes):
+                known.clear()
+            self._nodes, self._generation = nodes, nodes.objects_generation
+
+
+def distinct(ids: Ids) -> int:
+    """How many different numbers there are, -1 being one of them."""
+    return int(np.count_nonzero(np.bincount(ids + 1)))
 
 
 def _laid_out(column: LabelColumn, mask: Mask | None) -> Layout:

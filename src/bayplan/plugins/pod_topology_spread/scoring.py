@@ -67,7 +67,7 @@ def prepare(
 ) -> SoftSpread:
     """Weights from the feasible nodes' domains, counts from all nodes."""
     asked = constraints if require_all else ()
-    complete = counting.with_every_key(nodes, asked)
+    complete = layouts.with_every_key(nodes, asked)
     scored = feasible if complete is None else feasible[complete[feasible]]
     weighed = []
     for constraint in constraints:
@@ -76,7 +76,7 @@ def prepare(
             continue
         pods = counting.pods_on_each(nodes, constraint, pod.namespace)
         counts = layouts.of(nodes, constraint, pod, asked).sums(nodes, pods)
-        size = _domains_of(nodes, constraint, scored)
+        size = layouts.domains(nodes, constraint.topology_key, scored)
         unnamed = None if require_all else nodes.label(constraint.topology_key).id_of.get("")
         if unnamed is not None:
             counts = counts.copy()
@@ -86,13 +86,6 @@ def prepare(
         points[-1] = 0.0
         weighed.append(WeighedConstraint(constraint, weight, points))
     return SoftSpread(tuple(weighed), tuple(constraints), require_all, complete)
-
-
-def _domains_of(nodes: NodeTable, constraint: SpreadConstraint, scored: Rows) -> int:
-    """How many domains the scored nodes are in; all nodes that lack the label are in one."""
-    ids = nodes.label(constraint.topology_key).ids
-    chosen = ids if len(scored) == len(ids) else ids.take(scored)
-    return int(np.count_nonzero(np.bincount(chosen + 1)))
 
 
 def _join_unnamed(
