@@ -164,7 +164,7 @@ async def _measured(
         "computeSeconds": round(spent["compute"], 4),
         "writeSeconds": round(spent["write"], 3),
         "writes": round(spent["writes"]),
-        "writesPerSecond": round(spent["writes"] / spent["write"]) if spent["write"] else None,
+        "writesPerSecond": round(spent["writes"] / spent["write"]) if spent["writes"] else None,
     }
     say(", ".join(f"{name} {value}" for name, value in result.items()))
     return result

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bayplan.app.executing import Executor, status_patch
+from bayplan.app.executing import MAX_PATCHING, Executor, status_patch
 from bayplan.clock import VirtualClock
 from bayplan.engine.events import BindFailed, Bound, Event, PreemptionDone
 from bayplan.engine.intents import Bind, Emit, Evict, Intent, PatchStatus
@@ -176,6 +176,21 @@ async def test_a_bind_waits_for_a_patch_under_way_and_drops_one_that_waits() -> 
     await settle(executor)
     assert engine.order == ["bind other", "patch web", "bind web"]
     assert len(parts.patches) == 1
+
+
+async def test_a_bind_does_not_wait_behind_the_patches_of_others() -> None:
+    executor, engine, parts = made()
+    parts.gate.clear()
+    executor.carry_out([no(pod(f"p{number}").uid(f"p{number}").build()) for number in range(MAX_PATCHING)])
+    executor.carry_out([no()])
+    await asyncio.sleep(0)
+    executor.carry_out([bind()])
+    await asyncio.sleep(0.01)
+    assert engine.order == ["bind web"], "what it had to say was out of date, so there was nothing to wait for"
+    parts.gate.set()
+    await settle(executor)
+    assert "patch web" not in engine.order
+    assert not executor._patching
 
 
 @pytest.mark.parametrize("problem", [NotFoundError(404, "gone"), ConflictError(409, "anew"), TransportError("down")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 import numpy as np
@@ -11,6 +12,7 @@ from bayplan.engine.cache import ClusterCache
 from bayplan.framework import ranked_pods
 from bayplan.framework.ranked_pods import NodePods, RankedPods, amounts_in, priorities_in, started_at_in
 from bayplan.framework.what_if_rows import amounts_of
+from bayplan.objects.pod import Pod
 from bayplan.testing import PodBuilder, cluster, node, pod
 
 NOW = 2_000_000_000.0
@@ -29,8 +31,8 @@ def two_nodes(*pods: PodBuilder) -> ClusterCache:
     return cluster([node("a"), node("b")], pods)
 
 
-def names(ranked: NodePods) -> list[str]:
-    return [each.name for each in ranked.pods]
+def names(ranked: NodePods, pods: Iterable[Pod]) -> list[str]:
+    return [each.name for each in ranked.ranked(pods)]
 
 
 def test_higher_priority_then_longer_running_then_as_they_came() -> None:
@@ -42,9 +44,11 @@ def test_higher_priority_then_longer_running_then_as_they_came() -> None:
         runs("newer").build(),
     ]
     ranked = NodePods(made)
-    assert names(ranked) == ["high", "old", "young", "new", "newer"]
+    assert names(ranked, made) == ["high", "old", "young", "new", "newer"]
+    assert [each.name for each in ranked.ranked(made, 3)] == ["new", "newer"]
+    assert ranked.highest == 5
     assert priorities_in(ranked.numbers).tolist() == [5, 0, 0, 0, 0]
-    assert amounts_in(ranked.numbers).tolist() == [[*amounts_of(each)] for each in ranked.pods]
+    assert amounts_in(ranked.numbers).tolist() == [[*amounts_of(each)] for each in ranked.ranked(made)]
     assert started_at_in(ranked.numbers).tolist() == [np.inf, NOW - 9, NOW - 1, np.inf, np.inf]
 
 
@@ -59,7 +63,7 @@ def test_a_pod_that_will_have_started_ranks_before_the_unstarted_only_from_then_
     for now, expected in ((NOW, ["unstarted", "ahead"]), (NOW + 51, ["ahead", "unstarted"]), (NOW + 50, None)):
         (first,), _ = ranked.below(cache.nodes, ALL[:1], 1, now)
         # At the very moment both have started now, and stay as the node has them.
-        assert names(first) == (expected or ["unstarted", "ahead"])
+        assert names(first, cache.nodes.pods_at(0)) == (expected or ["unstarted", "ahead"])
 
 
 def test_only_nodes_with_somebody_lower_are_given_in_the_order_asked() -> None:
@@ -78,10 +82,10 @@ def test_what_is_known_follows_the_node() -> None:
     cache.add_pod(runs("low", 1).build())
     assert ranked.with_lower(cache.nodes, ALL, 5).tolist() == [0]
     (first,), places = ranked.below(cache.nodes, ALL[:1], 5, NOW)
-    assert (names(first), places) == (["x", "low"], [1])
+    assert (names(first, cache.nodes.pods_at(0)), places) == (["x", "low"], [1])
     cache.remove_pod(runs("x", 7).build())
     (first,), places = ranked.below(cache.nodes, ALL[:1], 5, NOW)
-    assert (names(first), places) == (["low"], [0])
+    assert (names(first, cache.nodes.pods_at(0)), places) == (["low"], [0])
 
 
 def test_an_unchanged_node_is_not_ranked_again(monkeypatch: pytest.MonkeyPatch) -> None:

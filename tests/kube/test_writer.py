@@ -70,6 +70,16 @@ async def test_a_bind_names_pod_uid_and_node() -> None:
     }
 
 
+async def test_a_server_that_does_not_know_protobuf_gets_json_from_then_on() -> None:
+    writer, transport = on([error(415, "unsupported media type"), said(201)])
+    await writer.bind(WEB, "n1")
+    await writer.bind(WEB, "n2")
+    sent = [request.headers["Content-Type"] for request in transport.requests]
+    assert sent == ["application/vnd.kubernetes.protobuf", "application/json", "application/json"]
+    assert [request.body["target"]["name"] for request in transport.requests] == ["n1", "n1", "n2"]
+    assert transport.requests[0].body == transport.requests[1].body
+
+
 @pytest.mark.parametrize("problem", [TransportError("lost"), error(409, "already assigned")])
 async def test_a_bind_in_doubt_is_done_if_the_pod_is_there(problem: Answer, impatient: None) -> None:
     writer, transport = on(posts(problem, reads=stored("n1")))

@@ -55,6 +55,8 @@ class Executor:
         self._slots = asyncio.Semaphore(MAX_PATCHING)
         self._patches: dict[str, PatchStatus] = {}
         self._patching: dict[str, asyncio.Task[None]] = {}
+        self._saying: set[str] = set()
+        """Pods whose patch is on its way to the API server."""
         self.binding_cycles = 0
         """Pods on their way to a node, those that wait on Permit included."""
         self.woken = asyncio.Event()
@@ -152,8 +154,10 @@ class Executor:
         try:
             async with self._slots:
                 while (patch := self._patches.pop(uid, None)) is not None:
+                    self._saying.add(uid)
                     await self._write_status(patch)
         finally:
+            self._saying.discard(uid)
             # In the same step as the last look at what waits, so that nothing is put there unseen.
             del self._patching[uid]
 
@@ -171,9 +175,8 @@ class Executor:
     async def _settle_status(self, uid: str) -> None:
         """The pod is about to be bound: what waits to be said is out of date, what is being said must be over."""
         self._patches.pop(uid, None)
-        patching = self._patching.get(uid)
-        if patching is not None:
-            await asyncio.wait({patching})
+        if uid in self._saying:
+            await asyncio.wait({self._patching[uid]})
 
     # -- preemption --
 

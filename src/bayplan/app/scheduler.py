@@ -37,6 +37,8 @@ log = structlog.get_logger()
 SLICE_S = 0.01
 # With this many binds not answered yet, scheduling more only piles them up in memory.
 MAX_UNANSWERED = 1000
+# With that many there is no need to look after every single answer.
+FULL_PAUSE_S = 0.02
 # Events wait while there are more binds than this.
 FEW_BINDS = 8
 SHUTDOWN_S = 5.0
@@ -170,15 +172,20 @@ class LiveScheduler:
             if self._slice():
                 await asyncio.sleep(0)
                 continue
+            if self._writer.binding >= MAX_UNANSWERED:
+                await asyncio.sleep(FULL_PAUSE_S)
+                continue
             woken.clear()
             if not self._writer.binding:
                 self._when_idle()
+            # Not wait_for: until Python 3.12 it forgets a cancellation that comes together with the news.
+            wait_s = self._until_wakeup()
+            alarm = None if wait_s is None else asyncio.get_running_loop().call_later(wait_s, woken.set)
             try:
-                # Not wait_for: until Python 3.12 it forgets a cancellation that comes together with the news.
-                async with asyncio.timeout(self._until_wakeup()):
-                    await woken.wait()
-            except TimeoutError:
-                continue
+                await woken.wait()
+            finally:
+                if alarm is not None:
+                    alarm.cancel()
 
     def _slice(self) -> bool:
         """Schedule for a few milliseconds; false when there was nothing to do."""

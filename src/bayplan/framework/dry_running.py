@@ -51,7 +51,9 @@ class Found:
 class Lower:
     """The pods that may have to go, of several nodes one after the other."""
 
-    def __init__(self, ranked: Sequence[NodePods], firsts: Sequence[int]) -> None:
+    def __init__(self, nodes: NodeTable, rows: Rows, ranked: Sequence[NodePods], firsts: Sequence[int]) -> None:
+        self._nodes = nodes
+        self._rows = rows
         self._ranked = ranked
         self._firsts = firsts
         pairs = zip(ranked, firsts, strict=True)
@@ -66,7 +68,7 @@ class Lower:
 
     def pods(self, node: int) -> tuple[Pod, ...]:
         """Those of one node, most important first."""
-        return self._ranked[node].pods[self._firsts[node] :]
+        return self._ranked[node].ranked(self._nodes.pods_at(int(self._rows[node])), self._firsts[node])
 
     def sums(self, numbers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """What they come to on each node."""
@@ -122,7 +124,7 @@ class RowsDryRun:
         filters = self._filters.over_rows(self._state, self._pod, imagined)
         if filters is None:
             return None
-        lower = Lower(*self._ranked.below(nodes, rows, self._pod.priority, self._now))
+        lower = Lower(nodes, rows, *self._ranked.below(nodes, rows, self._pod.priority, self._now))
         imagined.move(slice(None), lower.sums(lower.amounts), -1)
         for resource, amounts in lower.scalars.items():
             imagined.move_scalar(resource, slice(None), lower.sums(amounts), -1)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +18,10 @@ from bayplan.framework.what_if_rows import TAKEN, Amounts, amounts_of
 from bayplan.objects.pod import Pod
 
 WIDTH = len(TAKEN) + 2
-# With more nodes than these their ranks are not kept: they take a kilobyte or so each.
-MAX_NODES = 1 << 17
-_IMPORTANCE = itemgetter(0, 1)
+# With more nodes than these their ranks are not kept: they take a hundred bytes or so for each pod.
+MAX_NODES = 1 << 16
 _UNKNOWN = -2
-_NOBODY = np.iinfo(np.int64).max
+_NOBODY = int(np.iinfo(np.int64).max)
 _NOT_STARTED = float("inf")
 _LONG_AGO = float("-inf")
 
@@ -31,21 +29,34 @@ _LONG_AGO = float("-inf")
 class NodePods:
     """The pods of one node, most important first: higher priority, then longer running, then as the node has them."""
 
-    __slots__ = ("pods", "numbers", "scalars", "settled_at", "_places")
+    __slots__ = ("numbers", "scalars", "settled_at", "_order", "_places")
 
     def __init__(self, pods: Iterable[Pod], now: float = _NOT_STARTED) -> None:
-        starts = [(pod.start_time, pod) for pod in pods]
-        ranked = sorted(((-pod.priority, now if at is None else at, pod) for at, pod in starts), key=_IMPORTANCE)
-        self.pods = tuple(pod for _, _, pod in ranked)
-        numbers = [(*amounts_of(pod), pod.priority, 0) for pod in self.pods]
+        pods = tuple(pods)
+        starts = [pod.start_time for pod in pods]
+        keys = [(-pod.priority, now if at is None else at) for pod, at in zip(pods, starts, strict=True)]
+        # Not the pods themselves: those that are gone from a node nobody looks at would stay in memory.
+        self._order = sorted(range(len(pods)), key=keys.__getitem__)
+        ranked = [pods[place] for place in self._order]
+        numbers = [(*amounts_of(pod), pod.priority, 0) for pod in ranked]
         self.numbers: Amounts = np.array(numbers, np.int64).reshape(-1, WIDTH)
-        """What each takes, its priority, and when it started: infinity if it has not, see ``started_at``."""
-        self.numbers[:, -1] = np.array([at for _, at, _ in ranked], np.float64).view(np.int64)
-        self.scalars = [(place, pod.accounted.scalars) for place, pod in enumerate(self.pods) if pod.accounted.scalars]
-        known = [at for at, _ in starts if at is not None]
+        """What each takes, its priority, and when it started: infinity if it has not, see ``started_at_in``."""
+        self.numbers[:, -1] = np.array([keys[place][1] for place in self._order], np.float64).view(np.int64)
+        self.scalars = [(place, pod.accounted.scalars) for place, pod in enumerate(ranked) if pod.accounted.scalars]
+        known = [at for at in starts if at is not None]
         self.settled_at = max(known) if known and len(known) < len(starts) else _LONG_AGO
         """After this moment, pods that have not started rank behind all that have."""
-        self._places = [place for place, _, _ in ranked]
+        self._places = [keys[place][0] for place in self._order]
+
+    @property
+    def highest(self) -> int:
+        """The priority of the most important one."""
+        return -self._places[0] if self._places else _NOBODY
+
+    def ranked(self, pods: Iterable[Pod], first: int = 0) -> tuple[Pod, ...]:
+        """The node's pods, which must be the same as then, in their order; from a place on."""
+        as_they_came = tuple(pods)
+        return tuple(as_they_came[place] for place in self._order[first:])
 
     def first_below(self, priority: int) -> int:
         """From this place on pods are of lower priority."""
@@ -100,7 +111,7 @@ class RankedPods:
         for row in rows[(known[rows] != revisions) | (revisions < 0)].tolist():
             ranked = self._ranked[row] = NodePods(nodes.pods_at(row))
             known[row], self._settled_at[row] = nodes.revision[row], ranked.settled_at
-            highest[row] = ranked.pods[0].priority if ranked.pods else _NOBODY
+            highest[row] = ranked.highest
         found = [self._ranked[row] for row in rows.tolist()]
         for place in np.flatnonzero(self._settled_at[rows] >= now).tolist():
             found[place] = NodePods(nodes.pods_at(int(rows[place])), now)

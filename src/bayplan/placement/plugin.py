@@ -83,7 +83,10 @@ class ClusterScorer(ABC):
 
     name: ClassVar[str]
     is_kept: ClassVar[bool] = False
-    """Whether scores hang on clusters alone, not on who has them, so that earlier ones are worth keeping."""
+    """Whether scores hang on clusters alone, not on who has them, so that earlier ones are worth keeping.
+
+    Clusters that are not eligible must score 0 then.
+    """
 
     def scale(self, plan: Plan, fleet: Fleet, moment: Moment, earlier: Earlier | None = None) -> object:
         """What the scores of all clusters hang on, such as the largest; while it stays, only rows that change count."""

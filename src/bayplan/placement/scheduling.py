@@ -99,9 +99,9 @@ class Evaluation:
         if self._is_new:
             return True
         self._fit()
-        if fields & self.plan.moving:
+        if not self.plan.moving.isdisjoint(fields):
             self._tree = None
-        is_direct = bool(fields & self.plan.direct)
+        is_direct = not self.plan.direct.isdisjoint(fields)
         for row in rows:
             was = bool(self.eligible[row])
             is_other = self._filter_row(row, now)
@@ -173,24 +173,36 @@ class Evaluation:
         self.eligible = passed.copy()
         self.avoided, self._expiries = set(), {}
         for row, verdict in tainted:
-            self._note(row, verdict)
+            self.eligible[row] = passes = self._passes(row, verdict)
+            self._avoid(row, passes and verdict.is_avoided)
+            if verdict.until != FOREVER:
+                self._expiries[row] = verdict.until
 
     def _filter_row(self, row: int, now: float) -> bool:
         """Ask the filters; whether they say something else than before."""
-        was, was_avoided, expiry = bool(self.eligible[row]), row in self.avoided, self._expiries.pop(row, None)
         verdict = self._sieve.verdict(self.plan, self.sets, row, now)
-        self._note(row, verdict)
-        passes = bool(self.eligible[row])
-        if was != passes:
+        was, passes = bool(self.eligible[row]), self._passes(row, verdict)
+        is_other = was != passes
+        if is_other:
+            self.eligible[row] = passes
             self._turned.setdefault(row, was)
-        return was != passes or was_avoided != (row in self.avoided) or expiry != self._expiries.get(row)
+        # Few placements have any of these.
+        if verdict.is_avoided or self.avoided:
+            before = row in self.avoided
+            self._avoid(row, passes and verdict.is_avoided)
+            is_other |= before != (row in self.avoided)
+        if verdict.until != FOREVER or self._expiries:
+            expiry = self._expiries.pop(row, FOREVER)
+            if verdict.until != FOREVER:
+                self._expiries[row] = verdict.until
+            is_other |= expiry != verdict.until
+        return is_other
 
-    def _note(self, row: int, verdict: Verdict) -> None:
-        passes = verdict.passes or (verdict.passes_if_chosen and bool(self.chosen[row]))
-        if verdict.until != FOREVER:
-            self._expiries[row] = verdict.until
-        self.eligible[row] = passes
-        (self.avoided.add if passes and verdict.is_avoided else self.avoided.discard)(row)
+    def _passes(self, row: int, verdict: Verdict) -> bool:
+        return verdict.passes or (verdict.passes_if_chosen and bool(self.chosen[row]))
+
+    def _avoid(self, row: int, is_avoided: bool) -> None:
+        (self.avoided.add if is_avoided else self.avoided.discard)(row)
 
     def _recheck(self, flipped: Numbers, now: float) -> set[int]:
         """Clusters that may be chosen only while they are: filter again those that just came or went."""

@@ -52,7 +52,7 @@ class Totals:
         recounted = self._fleet.table.recounted(self._mark)
         self._mark = self._fleet.table.recounts
         if changed is not None and recounted is not None and len(recounted) * _MANY <= len(self.values):
-            rows = np.array(sorted({*changed, *recounted}), np.int64)
+            rows = np.array([*{*changed, *recounted}], np.int64)
             some = self._score_some(moment, [*changed], rows)
             if some is not None:
                 if avoided:

@@ -29,7 +29,8 @@ class Sieve:
 
     def verdict(self, plan: Plan, sets: frozenset[str], row: int, now: float) -> Verdict:
         """What all filters together say of a cluster."""
-        self._forget(now)
+        if self._generation != self._fleet.generation or self._now != now:
+            self._forget(now)
         key = (plan.likeness, sets, row)
         known = self._verdicts.get(key)
         if known is None:
@@ -38,7 +39,8 @@ class Sieve:
 
     def passed(self, plan: Plan, sets: frozenset[str], now: float) -> tuple[Mask, list[tuple[int, Verdict]]]:
         """Clusters that pass everything but taints, and those of them that have some; both are only to be read."""
-        self._forget(now)
+        if self._generation != self._fleet.generation or self._now != now:
+            self._forget(now)
         key = (plan.likeness, sets)
         mask = self._masks.get(key)
         if mask is None:
@@ -67,7 +69,6 @@ class Sieve:
         return result
 
     def _forget(self, now: float) -> None:
-        if self._generation != self._fleet.generation or self._now != now:
-            self._generation, self._now = self._fleet.generation, now
-            self._masks.clear()
-            self._verdicts.clear()
+        self._generation, self._now = self._fleet.generation, now
+        self._masks.clear()
+        self._verdicts.clear()

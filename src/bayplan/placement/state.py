@@ -180,7 +180,7 @@ class PlacementState:
         found = set()
         for key in keys:
             evaluation = self._evaluations[key]
-            if evaluation.sets & change.sets and evaluation.touch(change.rows, change.fields, self.now):
+            if not evaluation.sets.isdisjoint(change.sets) and evaluation.touch(change.rows, change.fields, self.now):
                 found.add(key)
         return found | self._lost.keys()
 

@@ -11,7 +11,7 @@ import numpy as np
 from bayplan.placement.compiling import Plan
 from bayplan.placement.fleet import Fleet
 from bayplan.placement.plugin import ALL, MAX_SCORE, ClusterScorer, Earlier, Moment, Rows
-from bayplan.placement.table import Numbers
+from bayplan.placement.table import Amounts, Numbers, SmallNumbers
 
 _NOBODY = (np.inf, -np.inf)
 
@@ -25,12 +25,7 @@ class _ResourceAllocatable(ClusterScorer):
         amounts = fleet.table.amounts[self.resource]
         if earlier is not None and isinstance(earlier.scale, tuple) and earlier.scores is not None:
             low, high = earlier.scale
-            for row in earlier.changed:
-                amount = amounts[row] if moment.eligible[row] else np.nan
-                # One that was the least or the most, or that becomes it, may change all.
-                if abs(earlier.scores[row]) >= MAX_SCORE or amount < low or amount > high:
-                    break
-            else:
+            if all(_is_within(row, amounts, moment, earlier.scores, low, high) for row in earlier.changed):
                 return low, high
         given = amounts[moment.eligible]
         given = given[~np.isnan(given)]
@@ -47,6 +42,17 @@ class _ResourceAllocatable(ClusterScorer):
         else:
             scores[told] = np.trunc(((amounts[told] - low) / (high - low) - 0.5) * 2.0 * MAX_SCORE)
         return scores
+
+
+def _is_within(row: int, amounts: Amounts, moment: Moment, scores: SmallNumbers, low: float, high: float) -> bool:
+    """Whether the least and the most are the same without what a cluster had before and with what it has now."""
+    if moment.eligible[row] and not low <= amounts[row] <= high and not np.isnan(amounts[row]):
+        return False
+    if -MAX_SCORE < scores[row] < MAX_SCORE:
+        return True
+    # It was the least or the most; another one may be just the same.
+    bounds = (low, high) if low == high else (low,) if scores[row] < 0 else (high,)
+    return all(bool(((amounts == bound) & moment.eligible).any()) for bound in bounds)
 
 
 class ResourceAllocatableCPU(_ResourceAllocatable):
