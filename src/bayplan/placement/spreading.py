@@ -133,7 +133,7 @@ class Tree:
         ceiling = wanted if wanted == self._number and not budget else self.ceiling
         target = min(wanted, ceiling)
         if target == self._number + 1 and not budget:
-            self._settle_one()
+            self._settle_one(0, _ROOT)
         elif target != self._number or budget:
             self._settle(0, _ROOT, target)
         self._number = target
@@ -208,13 +208,14 @@ class Tree:
                 self._open[depth].add(parent)
                 if is_leaf:
                     self._changed.append(node)
-            if not is_leaf and (before != count or run.budget):
+            if not is_leaf and count == before + 1 and not run.budget:
+                self._settle_one(depth + 1, node)
+            elif not is_leaf and (before != count or run.budget):
                 self._settle(depth + 1, node, count)
 
-    def _settle_one(self) -> None:
+    def _settle_one(self, top: int, node: int) -> None:
         """The same for one more, as it is when a cluster is lost: down the lowest domains that have room."""
-        node = _ROOT
-        for depth, tier in enumerate(self._tiers):
+        for depth, tier in enumerate(self._tiers[top:], top):
             have, caps, known = tier.have, tier.caps, tier.known
             self._open[depth].add(node)
             lowest, tied = (True, _BOUNDLESS), [node]
