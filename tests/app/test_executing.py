@@ -239,6 +239,16 @@ async def test_the_end_of_a_preemption_is_told() -> None:
     assert executor.woken.is_set()
 
 
+async def test_what_pods_wait_for_is_counted_while_it_is_to_be_written() -> None:
+    executor, _, parts = made()
+    parts.gate.clear()
+    executor.carry_out([no(), Evict(WEB, "n1", ())])
+    assert executor.saying == 2
+    parts.gate.set()
+    await settle(executor)
+    assert executor.saying == 0
+
+
 async def test_cancel_ends_all_that_is_under_way() -> None:
     executor, _, parts = made()
     parts.gate.clear()

@@ -10,9 +10,10 @@ import pytest
 from bayplan.engine import cache as cache_module
 from bayplan.engine.cache import ClusterCache
 from bayplan.errors import StateError
-from bayplan.framework.snapshot import COLUMNS
+from bayplan.framework.snapshot import COLUMNS, PodMatcher, TermKind
+from bayplan.objects.selector import label_selector_from_map
 from bayplan.objects.toleration import DO_NOT_SCHEDULE
-from bayplan.testing import NodeBuilder, cluster, node, pod
+from bayplan.testing import NodeBuilder, PodBuilder, cluster, node, pod
 
 GPU = "example.com/gpu"
 WEB = pod("web").on("a").cpu("1500m").memory("1Gi").scalar(GPU, 2).port(80)
@@ -45,6 +46,48 @@ def test_a_confirmation_moves_the_pod_to_where_the_api_server_has_it() -> None:
     cache.assume(WEB.build())
     cache.add_pod(WEB.on("b").build())
     assert (req(cache, "a"), req(cache, "b")) == ((0, 0, 0), (1, 1500, 2))
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        WEB,
+        WEB.annotation(told="later"),
+        WEB.label(app="other"),
+        WEB.cpu("2"),
+        WEB.owned_by("ReplicaSet", "other"),
+        WEB.terminating(),
+        WEB.on("b"),
+        WEB.port(81),
+        WEB.anti_affinity({"app": "web"}, "zone"),
+    ],
+)
+def test_whatever_is_told_of_a_known_pod_counts_as_if_it_were_told_first(told: PodBuilder) -> None:
+    first, second = cluster([node("a").label(zone="z"), node("b")]), cluster([node("a").label(zone="z"), node("b")])
+    matcher = PodMatcher(frozenset({"default"}), label_selector_from_map({"app": "web"}))
+    first.assume(WEB.label(app="web").build())
+    list(first.nodes.pods_of("ReplicaSet", "default", "other"))
+    first.nodes.matching_pods(matcher, skip_terminating=True)
+    newest = told.build() if told.build().labels else told.label(app="web").build()
+    for cache in (first, second):
+        cache.add_pod(newest)
+    assert seen(first, matcher) == seen(second, matcher)
+    assert not first.is_assumed(newest.uid)
+    first.remove_pod(newest)
+    second.remove_pod(newest)
+    assert seen(first, matcher) == seen(second, matcher)
+
+
+def seen(cache: ClusterCache, matcher: PodMatcher) -> list[Any]:
+    nodes = cache.nodes
+    columns = [getattr(nodes, name).tolist() for name in COLUMNS]
+    counts = [nodes.matching_pods(matcher, skip_terminating=skip).tolist() for skip in (True, False)]
+    asking = pod("asks").label(app="web").build()
+    terms = [(each.topology_key, each.counts.tolist()) for kind in TermKind for each in nodes.terms(kind, asking)]
+    owned = [each for _, each in nodes.pods_of("ReplicaSet", "default", "other")]
+    pods = [list(nodes.pods_at(row)) for row in range(len(nodes))]
+    ports = [sorted(nodes.port_users("TCP", port)) for port in (80, 81)]
+    return [columns, counts, terms, owned, pods, ports, cache.pod_count]
 
 
 def test_a_forgotten_pod_leaves_no_trace() -> None:

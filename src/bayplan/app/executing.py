@@ -57,6 +57,7 @@ class Executor:
         self._patching: dict[str, asyncio.Task[None]] = {}
         self._saying: set[str] = set()
         """Pods whose patch is on its way to the API server."""
+        self._evicting = 0
         self.binding_cycles = 0
         """Pods on their way to a node, those that wait on Permit included."""
         self.woken = asyncio.Event()
@@ -76,7 +77,13 @@ class Executor:
                 case Emit():
                     self._emit(intent)
                 case Evict():
+                    self._evicting += 1
                     self._start(self._evict(intent))
+
+    @property
+    def saying(self) -> int:
+        """Status patches and evictions that are still to be written: pods wait for these, and for no Event."""
+        return len(self._patching) + self._evicting
 
     async def cancel(self) -> None:
         """End everything that is still under way."""
@@ -181,7 +188,10 @@ class Executor:
     # -- preemption --
 
     async def _evict(self, evict: Evict) -> None:
-        done = await self._evictions.carry_out(evict)
+        try:
+            done = await self._evictions.carry_out(evict)
+        finally:
+            self._evicting -= 1
         self.carry_out(self._scheduler.handle(done))
         self.woken.set()
 

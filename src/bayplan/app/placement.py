@@ -78,7 +78,7 @@ class LivePlacement:
         self._leads = False
         self._events: list[Event] = []
         self._stale: set[str] = set()
-        """Placements whose objects may differ from what was decided."""
+        """Placements whose objects changed since the state was last told."""
         self._recorder = Recorder(client, SystemClock())
         self._writer = DecisionWriter(client, self._kinds, self._recorder, self.metrics, self._check)
         self._settle_at = 0.0
@@ -124,18 +124,20 @@ class LivePlacement:
         things = [thing for informer in self.informers.values() for thing in informer.objects()]
         self._events = [Applied(each) for each in sorted(things, key=lambda each: isinstance(each, api.Placement))]
         await self._decide()
-        self._stale = set(self.state.placements())
-        log.info("synced", clusters=len(self.state.fleet.table), placements=len(self._stale))
+        stale = set(self.state.placements())
+        log.info("synced", clusters=len(self.state.fleet.table), placements=len(stale))
         while True:
             self._woken.clear()
-            await self._decide()
-            await self._publish()
+            await self._publish(stale | await self._decide())
+            stale = set()
             await self._news()
             await asyncio.sleep(PAUSE_S)
 
-    async def _decide(self) -> None:
-        """Take in what happened and decide, in slices."""
+    async def _decide(self) -> set[str]:
+        """Take in what happened and decide, in slices; the placements whose objects may differ from that."""
+        # Together: of what happens from here on, the state does not know yet.
         events, self._events = self._events, []
+        stale, self._stale = self._stale, set()
         spent = 0.0
         keys: set[str] = set()
         for some in _slices([TimePassed(time.time()), *events], NEWS_AT_ONCE):
@@ -148,13 +150,13 @@ class LivePlacement:
             self._settle_at = time.monotonic() + SETTLE_S
         for few in _slices(sorted(keys), DECIDED_AT_ONCE):
             started = time.perf_counter()
-            self._stale.update(change.key for change in self.state.decide(few))
+            stale.update(change.key for change in self.state.decide(few))
             spent += time.perf_counter() - started
             await asyncio.sleep(0)
         self.metrics.observe("bayplan_placement_compute_seconds", spent)
+        return stale
 
-    async def _publish(self) -> None:
-        keys, self._stale = self._stale, set()
+    async def _publish(self, keys: set[str]) -> None:
         started = time.perf_counter()
         await self._writer.write_all(
             keys, self.state, self.informers["Placement"].objects(), self.informers["PlacementDecision"].objects()

@@ -39,8 +39,8 @@ SLICE_S = 0.01
 MAX_UNANSWERED = 1000
 # With that many there is no need to look after every single answer.
 FULL_PAUSE_S = 0.02
-# Events wait while there are more binds than this.
-FEW_BINDS = 8
+# Events wait while there is more to write than this that pods wait for.
+FEW_WRITES = 8
 SHUTDOWN_S = 5.0
 LAST_EVENTS_S = 3.0
 
@@ -69,7 +69,7 @@ class LiveScheduler:
         self._when_idle = when_idle
         self.metrics = PrometheusMetrics()
         self._writer = ApiWriter(client, self._may_write)
-        self._recorder = Recorder(client, clock, busy=lambda: self._writer.binding > FEW_BINDS)
+        self._recorder = Recorder(client, clock, busy=self._is_busy)
         self._extenders, originals = make_extenders(config)
         self.engine = Scheduler(
             make_profiles,
@@ -132,6 +132,9 @@ class LiveScheduler:
         gauge("bayplan_events_waiting", self._recorder.waiting)
         publish(self.metrics, self.informers, self._supervisor.election)
         return self.metrics.render()
+
+    def _is_busy(self) -> bool:
+        return self._writer.binding + self._executor.saying > FEW_WRITES
 
     # -- running --
 

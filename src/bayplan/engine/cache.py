@@ -21,6 +21,7 @@ import numpy as np
 
 from bayplan.engine.columns import Columns
 from bayplan.engine.counting import CountGroups, TermGroups
+from bayplan.engine.interning import without_idle_volumes
 from bayplan.engine.store import Store
 from bayplan.engine.table import ColumnTable
 from bayplan.errors import StateError
@@ -116,10 +117,26 @@ class ClusterCache:
         known = self._pods.get(pod.uid)
         if known is not None:
             # Confirmed; or a watch that started anew tells of it again. The API's word replaces ours.
+            row = self.nodes.row_of(known.node_name)
+            if row is not None and counts_the_same(known, pod):
+                self._replace(pod.evolve(spec=known.spec).sharing(known), row)
+                return
             self._leave(known)
         self._enter(pod)
 
     confirm = add_pod
+
+    def _replace(self, pod: Pod, row: int) -> None:
+        """A newer version of a pod that takes and counts what it did: no sum moves."""
+        uid = pod.uid
+        self._pods[uid] = pod
+        self._assumed.discard(uid)
+        pods = self.nodes.pods[row]
+        del pods[uid]  # as kube-scheduler does, the newest goes to the end
+        pods[uid] = pod
+        self.nodes.counts.pod_replaced(pod)
+        self.nodes.pod_replaced(pod)
+        self._touch(row)
 
     def update_pod(self, pod: Pod) -> None:
         """An assigned pod changed."""
@@ -230,6 +247,20 @@ class ClusterCache:
     def _namespace_labels(self, name: str) -> Mapping[str, str]:
         namespace = self.objects.get("Namespace", "", name)
         return namespace.labels if namespace is not None else {}
+
+
+def counts_the_same(known: Pod, pod: Pod) -> bool:
+    """Is everything the same that sums, counts and owners are made of?  Volumes are left for a closer look."""
+    before, now = known.metadata, pod.metadata
+    return (
+        not known.spec.volumes
+        and known.spec == without_idle_volumes(pod.spec)
+        and before.labels == now.labels
+        and before.owner_references == now.owner_references
+        and before.deletion_timestamp == now.deletion_timestamp
+        and not known.reports_amounts
+        and not pod.reports_amounts
+    )
 
 
 def _zone_key(node: Node) -> str:

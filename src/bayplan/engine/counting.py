@@ -83,6 +83,10 @@ class CountGroups:
         members.members[pod.uid] = (pod, node_name)
         self._move(members, pod, row, 1)
 
+    def pod_replaced(self, pod: Pod) -> None:
+        """A newer version with the same labels on the same node."""
+        self._classes[pod.label_set].members[pod.uid] = (pod, pod.node_name)
+
     def pod_left(self, pod: Pod, row: int) -> None:
         key = pod.label_set
         members = self._classes[key]

@@ -34,7 +34,7 @@ class Prototypes:
     def shared(self, pod: Pod) -> Pod:
         """The same pod on its template's spec, with everything known that the template's other pods made known."""
         owner = pod.controller
-        spec = self._without_idle_volumes(pod.spec)
+        spec = without_idle_volumes(pod.spec)
         key = (pod.label_set, owner and (owner.kind, owner.name), self._encode(spec))
         prototype = self._known.get(key)
         if prototype is None:
@@ -43,15 +43,16 @@ class Prototypes:
                 self._known.popitem(last=False)
             return prototype
         shared = pod.evolve(spec=prototype.spec)
-        if not pod.status.container_statuses and not prototype.status.container_statuses:
+        if not pod.reports_amounts and not prototype.reports_amounts:
             return shared.sharing(prototype)
         return shared
 
-    @staticmethod
-    def _without_idle_volumes(spec: PodSpec) -> PodSpec:
-        if not spec.volumes:
-            return spec
-        used = tuple(
-            volume for volume in spec.volumes if any(getattr(volume, source) is not None for source in _VOLUME_SOURCES)
-        )
-        return spec if len(used) == len(spec.volumes) else msgspec.structs.replace(spec, volumes=used or None)
+
+def without_idle_volumes(spec: PodSpec) -> PodSpec:
+    """The spec without volumes that no plugin looks at."""
+    if not spec.volumes:
+        return spec
+    used = tuple(
+        volume for volume in spec.volumes if any(getattr(volume, source) is not None for source in _VOLUME_SOURCES)
+    )
+    return spec if len(used) == len(spec.volumes) else msgspec.structs.replace(spec, volumes=used or None)

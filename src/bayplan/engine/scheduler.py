@@ -83,7 +83,7 @@ class Scheduler:
             handle.nominated = self.queue
             handle.filters = self.filters[name]
         self._classes = {
-            name: ClassCache(filters, self.cache, self._metrics)
+            name: ClassCache(filters, self.cache, metrics)
             for name, filters in self.filters.items()
             if remember_classes and self.profiles[name].percentage_of_nodes_to_score in (None, 100)
         }

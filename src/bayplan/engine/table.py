@@ -256,6 +256,11 @@ class ColumnTable(NodeTable):
         if self._owned is not None:
             self._move_owned(self._owned, pod, sign)
 
+    def pod_replaced(self, pod: Pod) -> None:
+        """A newer version of a pod without volumes, owned by the same objects."""
+        if self._owned is not None:
+            self._move_owned(self._owned, pod, 1)
+
     # -- private --
 
     def _objects_changed(self) -> None:

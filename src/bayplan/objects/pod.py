@@ -171,6 +171,17 @@ class Pod(ApiObject, frozen=True, kw_only=True):
         """Init and regular containers together."""
         return len(self.containers) + len(self.init_containers)
 
+    @property
+    def reports_amounts(self) -> bool:
+        """Does its status say what it takes, which may be other than its spec asks for?"""
+        status = self.status
+        return bool(
+            status.container_statuses
+            or status.init_container_statuses
+            or status.resources
+            or status.allocated_resources
+        )
+
     def condition(self, kind: str) -> Condition | None:
         """The status condition of that type, if it is there."""
         for condition in self.status.conditions or ():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
@@ -138,3 +139,20 @@ async def test_whoever_mends_a_placement_does_not_wait(api: Api, control_plane: 
         # The next try of the old one would have come four seconds after the last.
         assert time.monotonic() - began < 3.0
         await until(lambda: b"bayplan_placements_not_written 0" in live.render_metrics(), "nothing to be left")
+
+
+async def test_a_placement_that_comes_while_others_are_decided_is_written(
+    api: Api, control_plane: ControlPlane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It wants nothing, so deciding it changes nothing, and only its coming says that it must be written."""
+    monkeypatch.setattr("bayplan.app.placement.DECIDED_AT_ONCE", 1)
+    add_cluster(api, "eu-1", "eu")
+    for number in range(10):
+        add_placement(api, f"p{number}", numberOfClusters=1)
+    async with deciding(control_plane):
+        for number in range(10):
+            api.patch("Placement", f"p{number}", {"spec": {"numberOfClusters": 0}}, NAMESPACE)
+            add_placement(api, f"late-{number}", numberOfClusters=0)
+        for number in range(10):
+            name = f"late-{number}"
+            await eventually(partial(condition, api, "PlacementSatisfied", name), f"{name} to be written")
