@@ -20,7 +20,7 @@ from bayplan.placement.benchmarking import Result
 from benchmarks import curves
 
 GROWTH = (100, 300, 1000, 3000, 10_000)
-CURVES = {"placement-cold": "a new placement", "placement-change": "one cluster changes, each placement affected"}
+CURVES = {"placement-cold": "a new placement", "placement-change": "a cluster changes, for each placement"}
 
 
 def main() -> None:

@@ -62,7 +62,7 @@ class _Axis:
 
 
 def _curve(name: str, placed: Sequence[tuple[float, float, float]], colour: str, number: int) -> list[str]:
-    x = LEFT + number * 260
+    x = LEFT + number * 240
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y, _ in placed)
     parts = [
         f'<rect x="{x}" y="28" width="12" height="12" fill="{colour}"/>',
