@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from collections.abc import Iterator
 
 import pytest
@@ -44,3 +45,20 @@ def test_a_pause_is_used_if_it_is_worth_it(objects: int, looks: int) -> None:
         gc.callbacks.remove(note)
     assert len(kept) == objects
     assert seen == [1] * looks
+
+
+class Loop:
+    """Refers to itself, so that only the collector can free it."""
+
+    def __init__(self) -> None:
+        self.self = self
+
+
+def test_what_outlives_a_pause_is_freed_in_a_later_one() -> None:
+    collecting.settle()
+    remembered = weakref.WeakSet[Loop]()
+    for _ in range(2 * collecting.PAUSES):
+        made = [Loop() for _ in range(collecting.WORTH_A_LOOK)]
+        remembered.add(made[0])
+        collecting.rest()
+    assert len(remembered) <= collecting.PAUSES + 1

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from bayplan.engine.class_cache import ClassCache
+from bayplan.engine.events import NodeChanged
 from bayplan.engine.intents import Bind
 from bayplan.framework.plugin import Depends, FilterPlugin, Plugin, PreFilterResult, ScorePlugin, Verdicts
 from bayplan.framework.status import SKIP, SUCCESS, Code, Reason, failed, unschedulable
@@ -111,6 +112,10 @@ def varied(rule: type[Plugin], /, **attributes: Any) -> type[Plugin]:
         varied(RowScore, score_depends=Depends.ANYTHING, step=60),
         varied(RowScore, normalize=lambda self, state, pod, scores, feasible: scores * 3),
         varied(RowScore, normalize=lambda self, state, pod, scores, feasible: scores[:1]),
+        varied(RowScore, score_depends=Depends.AMOUNTS),
+        varied(
+            RowScore, score_depends=Depends.AMOUNTS, step=5, normalize=lambda self, state, pod, scores, _: 90 - scores
+        ),
     ],
 )
 def test_no_answer_means_more_or_less_than_in_the_full_pass(plugin: type[Plugin]) -> None:
@@ -177,3 +182,26 @@ def test_a_kept_plugin_that_does_not_say_what_it_reads_is_never_carried_over() -
     placed = [isinstance(world.schedule()[0], Bind) for _ in range(5)]
 
     assert placed == [True, True, False, True, False]
+
+
+def test_what_is_read_of_a_row_and_of_all_nodes_is_not_kept() -> None:
+    class NextToCordoned(FilterPlugin, RowScore):
+        """Lets pods in only while some node is cordoned."""
+
+        name = "NextToCordoned"
+        filter_depends = Depends.NODES
+        reasons = (FULL,)
+
+        def filter(self, state: Any, pod: Any, nodes: Any) -> Any:
+            is_any = self.handle is not None and self.handle.snapshot().nodes.unschedulable.any()
+            return np.full(len(nodes), 0 if is_any else 1, np.uint8)
+
+    def placed(remember: bool) -> list[bool]:
+        world = World(NextToCordoned, remember=remember)
+        world.add(*(node(f"n{number}") for number in range(20)), node("b").cordoned())
+        world.add(*(pod(f"p{number}") for number in range(4)))
+        found = [isinstance(world.schedule()[0], Bind) for _ in range(3)]
+        world.scheduler.handle(NodeChanged(node("b").cordoned().build(), node("b").build()))
+        return [*found, isinstance(world.schedule()[0], Bind)]
+
+    assert placed(remember=True) == placed(remember=False) == [True, True, True, False]

@@ -36,6 +36,12 @@ NOT_DB = budget("not-db", 0).evolve(
     )
 )
 
+ODD = budget("odd", 0).evolve(
+    spec=PodDisruptionBudgetSpec(
+        selector=LabelSelector(match_expressions=(LabelSelectorRequirement(key="app", operator="Within"),))
+    )
+)
+
 
 @pytest.mark.parametrize(
     ("pods", "budgets", "violating"),
@@ -50,6 +56,8 @@ NOT_DB = budget("not-db", 0).evolve(
         ([PLAIN, WEB], (budget("all", 0),), []),
         ([PLAIN], (budget("db", 0, app="db"),), []),
         ([PLAIN, WEB], (NOT_DB,), ["web"]),
+        # nor does a selector cover anybody that cannot be read
+        (DB, (ODD, budget("db", 2, app="db")), ["db-2"]),
         # every budget that covers a pod is charged; one overdrawn is enough
         ([WEB], (budget("web", 5, app="web"), budget("front", 0, tier="front")), ["web"]),
         ([*DB, WEB], (budget("web", 1, app="web"), budget("db", 3, app="db")), []),

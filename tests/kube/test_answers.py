@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bayplan.kube.answers import MAX_HEAD_BYTES, AnswerReader, Response
 
@@ -65,7 +67,43 @@ def test_an_answer_that_is_cut_off_is_none(data: bytes) -> None:
     assert reader.end() is None
 
 
-@pytest.mark.parametrize("head", [b"HTTP/1.0 200 OK", b"HTTP/1.1 200 OK\r\nConnection: close"])
+def test_a_chunk_is_put_away_as_it_comes() -> None:
+    """Go servers write an answer of any size as one chunk; looking at all of it at every step would take ages."""
+    reader = AnswerReader()
+    size, step = 1_000_000, 10_000
+    reader.feed(f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{size:x}\r\n".encode())
+    for at in range(0, size, step):
+        assert reader.feed(b"x" * step) is None
+        assert len(reader._pending) == 0, at
+    answer = reader.feed(b"\r\n0\r\n\r\n")
+    assert answer is not None
+    assert answer.body == b"x" * size
+
+
+@given(st.data())
+def test_chunks_of_any_size_cut_anywhere_are_what_was_said(data: st.DataObject) -> None:
+    chunks = data.draw(st.lists(st.binary(min_size=1, max_size=40), max_size=5))
+    body = b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"
+    whole = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + body
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=8)))
+    reader = AnswerReader()
+    answers = [
+        reader.feed(whole[start:end]) for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True) if start < end
+    ]
+    assert not any(answers[:-1])
+    assert answers[-1] is not None
+    assert answers[-1].body == b"".join(chunks)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"HTTP/1.0 200 OK",
+        b"HTTP/1.1 200 OK\r\nConnection: close",
+        b"HTTP/1.1 200 OK\r\nConnection: Keep-Alive, Close",
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\nConnection: X",
+    ],
+)
 def test_some_servers_want_a_new_connection_each_time(head: bytes) -> None:
     reader, answer = read(head + b"\r\nContent-Length: 1\r\n\r\nx", 100)
     assert answer is not None
@@ -82,6 +120,10 @@ def test_some_servers_want_a_new_connection_each_time(head: bytes) -> None:
         (b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "not a length"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxy", "longer than it said"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", "without its size"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n0\r\n\r\n", "without its size"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1" * (MAX_HEAD_BYTES + 1), "without its size"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", "transfer encoding"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxy", "not a length"),
         (CHUNKED + b"HTTP/1.1", "longer than it said"),
         (b"x" * (MAX_HEAD_BYTES + 1), "bytes of headers"),
     ],

@@ -50,7 +50,16 @@ async def test_an_error_that_is_no_json_is_shown_as_it_is() -> None:
         await client.get("/x")
 
 
-@pytest.mark.parametrize(("header", "seconds"), [("3", 3.0), ("soon", None), ("", None)])
+async def test_a_redirect_is_no_success() -> None:
+    client = client_on(ScriptedTransport([said(307, b"", Location="https://login.example/")]))
+    with pytest.raises(errors.ClientError, match=r"307: .* redirects to https://login\.example/"):
+        await client.create("/api/v1/namespaces/ns/pods/p/binding", {})
+
+
+DATE = "Wed, 21 Oct 2026 07:28:00 GMT"
+
+
+@pytest.mark.parametrize(("header", "seconds"), [("3", 3.0), ("soon", None), ("", None), ("²", None), (DATE, None)])
 async def test_retry_after_is_read_where_it_makes_sense(header: str, seconds: float | None) -> None:
     client = client_on(ScriptedTransport([error(429, Retry_After=header)]))
     with pytest.raises(errors.TooManyRequestsError) as raised:

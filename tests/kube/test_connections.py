@@ -12,7 +12,7 @@ import pytest
 from bayplan.errors import LeadershipLostError
 from bayplan.kube import connections as connections_module
 from bayplan.kube.answers import Response
-from bayplan.kube.connections import Connections
+from bayplan.kube.connections import Connection, Connections
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -108,6 +108,63 @@ async def test_a_connection_closed_while_idle_is_replaced(peer: Peer, connection
     await asyncio.sleep(0.05)
     assert (await ask(connections)).body == b"ok"
     assert peer.connections == 2
+
+
+async def test_a_connection_is_not_used_from_the_moment_the_server_says_good_bye(
+    peer: Peer, connections: Connections
+) -> None:
+    """Until the loop tells that it is lost, a bind would go nowhere."""
+    await ask(connections)
+    (connection,) = connections._idle
+    connection.eof_received()
+    assert (await ask(connections)).body == b"ok"
+    assert (peer.connections, len(peer.requests)) == (2, 2)
+
+
+async def test_a_connection_lost_before_its_first_request_fails_at_once() -> None:
+    living: set[Connection] = set()
+    connection = Connection(living)
+    connection.connection_made(asyncio.Transport())
+    assert living == {connection}
+    connection.connection_lost(None)
+    with pytest.raises(ConnectionResetError, match="before anything was sent"):
+        await connection.exchange(b"", 60.0)
+    assert not living
+
+
+async def test_silence_on_one_connection_costs_those_that_lay_idle_all_the_while(
+    peer: Peer, connections: Connections
+) -> None:
+    """Else each of them would have to be found dead in turn, and a pod has not that much patience."""
+    await asyncio.gather(*(ask(connections) for _ in range(3)))
+    peer.answers = [b""]
+    silent = asyncio.ensure_future(ask(connections, timeout_s=0.2))
+    while len(peer.requests) < 4:
+        await asyncio.sleep(0.01)
+    await ask(connections)
+    with pytest.raises(TimeoutError):
+        await silent
+    assert len(connections._idle) == 1, "the one that was heard of meanwhile"
+
+
+async def test_a_second_try_has_only_the_time_that_is_left(
+    connections: Connections, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await ask(connections)
+    allowed: list[float] = []
+
+    async def closed(connection: Connection, request: bytes, timeout_s: float) -> Response:
+        allowed.append(timeout_s)
+        connection.has_answered = False
+        await asyncio.sleep(0.02)
+        raise ConnectionResetError
+
+    monkeypatch.setattr(Connection, "exchange", closed)
+    with pytest.raises(ConnectionResetError):
+        await ask(connections, "PUT", timeout_s=5.0)
+    first, second = allowed
+    assert first == 5.0
+    assert second < 4.99
 
 
 @pytest.mark.parametrize(

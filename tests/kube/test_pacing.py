@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from bayplan.kube.pacing import FEWEST, SLOW_S, WINDOW, Pace
+from bayplan.kube.pacing import FEWEST, SLOW_S, WINDOW_S, Pace
 
 
 class Watch:
@@ -85,6 +85,17 @@ def test_an_answer_far_slower_than_usual_counts_as_a_refusal(watch: Watch) -> No
     assert pace.limit == 32
 
 
+def test_a_long_wait_for_nothing_counts_as_a_refusal_and_a_short_one_as_nothing(watch: Watch) -> None:
+    pace = Pace(64, watch)
+    answers(pace, watch, 0.01, 5)
+    began, watch.now = watch.now, watch.now + 0.01
+    pace.unanswered(began)
+    assert pace.limit == 64, "a server that is not there is not one that has too much to do"
+    began, watch.now = watch.now, watch.now + 15
+    pace.unanswered(began)
+    assert pace.limit == 32
+
+
 def test_a_server_that_is_always_slow_is_not_held_back(watch: Watch) -> None:
     pace = Pace(64, watch)
     answers(pace, watch, 2.0, 20)
@@ -94,10 +105,12 @@ def test_a_server_that_is_always_slow_is_not_held_back(watch: Watch) -> None:
 def test_a_server_that_stays_slower_becomes_the_usual_one(watch: Watch) -> None:
     pace = Pace(64, watch)
     answers(pace, watch, 0.01, 5)
-    answers(pace, watch, 1.0, 100)
+    answers(pace, watch, 1.0, 6)
     assert pace.limit == FEWEST
-    answers(pace, watch, 1.0, 2 * WINDOW)
+    answers(pace, watch, 1.0, int(2 * WINDOW_S))
     assert pace.limit > FEWEST
+    answers(pace, watch, 1.0, 3000)
+    assert pace.limit == 64
 
 
 async def test_a_turn_that_is_not_taken_goes_to_the_next(watch: Watch) -> None:
@@ -112,6 +125,19 @@ async def test_a_turn_that_is_not_taken_goes_to_the_next(watch: Watch) -> None:
     await asyncio.wait_for(waiting[2], 1)
     assert waiting[0].cancelled()
     assert waiting[1].cancelled()
+
+
+async def test_a_turn_that_ends_while_those_who_wait_are_cancelled_changes_nothing_for_them(watch: Watch) -> None:
+    pace = Pace(1, watch)
+    await pace.turn()
+    waiting = [asyncio.ensure_future(pace.turn()) for _ in range(3)]
+    await asyncio.sleep(0)
+    for each in waiting:
+        each.cancel()
+    pace.ended()
+    ends = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [type(end) for end in ends] == [asyncio.CancelledError] * 3
+    await asyncio.wait_for(pace.turn(), 1)
 
 
 async def test_a_lower_limit_holds_for_those_who_wait(watch: Watch) -> None:

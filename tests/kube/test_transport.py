@@ -74,6 +74,10 @@ async def transport(peer: Peer) -> AsyncIterator[HttpTransport]:
     await made.close()
 
 
+both_ways = pytest.mark.parametrize("method", ["GET", "POST"], ids=["library", "connections"])
+"""Reads go through the library, writes over connections of our own; both must be as careful."""
+
+
 async def lines_of(transport: HttpTransport, silence_s: float = 5.0, **params: str) -> list[bytes]:
     async with transport.stream("/stream", params=params, headers={}, silence_s=silence_s) as stream:
         assert stream.status == 200
@@ -133,11 +137,12 @@ async def test_a_request_without_an_answer_times_out(transport: HttpTransport) -
         await transport.request("POST", "/hold", timeout_s=0.2)
 
 
-async def test_a_server_that_is_not_there_is_an_error_of_ours(peer: Peer) -> None:
+@both_ways
+async def test_a_server_that_is_not_there_is_an_error_of_ours(peer: Peer, method: str) -> None:
     transport = HttpTransport(Endpoint("https://127.0.0.1:1", peer.endpoint().ssl))
     try:
-        with pytest.raises(TransportError, match=r"GET /x: .*127\.0\.0\.1:1"):
-            await transport.request("GET", "/x")
+        with pytest.raises(TransportError, match=rf"{method} /x: .*127\.0\.0\.1:1"):
+            await transport.request(method, "/x")
         with pytest.raises(TransportError, match="watch /x: "):
             async with transport.stream("/x", params={}, headers={}, silence_s=1.0):
                 pass
@@ -145,25 +150,28 @@ async def test_a_server_that_is_not_there_is_an_error_of_ours(peer: Peer) -> Non
         await transport.close()
 
 
-async def test_a_server_nobody_vouches_for_is_not_spoken_to(peer: Peer) -> None:
+@both_ways
+async def test_a_server_nobody_vouches_for_is_not_spoken_to(peer: Peer, method: str) -> None:
     for endpoint in (
         Endpoint(peer.endpoint().base_url),
         peer.endpoint(server_hostname="other.example.com"),
     ):
         transport = HttpTransport(endpoint)
         with pytest.raises(TransportError, match=r"certificate verify failed|not valid for"):
-            await transport.request("GET", "/x", headers={"Authorization": "Bearer secret"})
+            await transport.request(method, "/x", headers={"Authorization": "Bearer secret"})
         await transport.close()
     assert peer.seen == []
 
 
-async def test_a_server_can_be_known_by_another_name(peer: Peer) -> None:
+@both_ways
+async def test_a_server_can_be_known_by_another_name(peer: Peer, method: str) -> None:
     transport = HttpTransport(peer.endpoint(server_hostname="inner.example.com"))
-    assert (await transport.request("GET", "/x")).status == 200
+    assert (await transport.request(method, "/x")).status == 200
     await transport.close()
 
 
-async def test_a_proxy_is_used_where_one_is_named(peer: Peer) -> None:
+@both_ways
+async def test_a_proxy_is_used_where_one_is_named(peer: Peer, method: str) -> None:
     wanted: list[str] = []
 
     async def tunnel(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -184,21 +192,22 @@ async def test_a_proxy_is_used_where_one_is_named(peer: Peer) -> None:
     proxy = await asyncio.start_server(tunnel, "127.0.0.1", 0)
     port = proxy.sockets[0].getsockname()[1]
     transport = HttpTransport(peer.endpoint(proxy=f"http://127.0.0.1:{port}"))
-    assert (await transport.request("GET", "/x")).status == 200
+    assert (await transport.request(method, "/x")).status == 200
     await transport.close()
     proxy.close()
     await asyncio.sleep(0.05)
     assert wanted == [f"CONNECT 127.0.0.1:{peer.port} HTTP/1.1"]
 
 
-async def test_requests_under_way_end_on_the_old_connections(peer: Peer, transport: HttpTransport) -> None:
-    held = asyncio.ensure_future(transport.request("GET", "/hold"))
+@both_ways
+async def test_requests_under_way_end_on_the_old_connections(peer: Peer, transport: HttpTransport, method: str) -> None:
+    held = asyncio.ensure_future(transport.request(method, "/hold"))
     while not peer.seen:
         await asyncio.sleep(0.01)
     await transport.use(peer.endpoint(server_hostname="inner.example.com"))
-    assert (await transport.request("GET", "/new")).status == 200
+    assert (await transport.request(method, "/new")).status == 200
     peer.holds.set()
-    assert (await held).body == b"GET /hold"
+    assert (await held).body == f"{method} /hold".encode()
 
 
 async def test_a_request_is_allowed_once_more_when_its_connection_is_there(

@@ -179,6 +179,18 @@ async def test_only_so_many_binds_are_under_way_at_once(monkeypatch: pytest.Monk
     assert (Slow.most, writer.binding) == (3, 0)
 
 
+async def test_binds_cancelled_together_are_cancelled_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer_module, "MAX_BINDING", 1)
+    writer, _ = on([said(201)])
+    binds = [asyncio.ensure_future(writer.bind(WEB, "n1")) for _ in range(5)]
+    await asyncio.sleep(0)
+    for each in binds:
+        each.cancel()
+    ends = await asyncio.gather(*binds, return_exceptions=True)
+    assert [type(end) for end in ends] == [asyncio.CancelledError] * 5
+    assert writer.binding == 0
+
+
 async def test_who_may_not_write_does_not() -> None:
     writer, transport = on([said(201)], may_write=lambda: False)
     for work in (writer.bind(WEB, "n1"), writer.patch_pod_status(WEB, {}), writer.delete_pod(WEB)):

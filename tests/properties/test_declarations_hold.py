@@ -28,9 +28,9 @@ from bayplan.framework import (
     ScorePlugin,
 )
 from bayplan.framework.status import as_status
-from bayplan.objects.meta import ObjectMeta
+from bayplan.objects.meta import ObjectMeta, OwnerReference
 from bayplan.objects.node import Node
-from bayplan.objects.pod import Pod
+from bayplan.objects.pod import Pod, PodStatus
 from bayplan.plugins import IN_TREE
 from bayplan.testing import cluster, make
 from bayplan.testing.agreement import codes_as_statuses, random_cluster, random_node, random_pod
@@ -41,6 +41,8 @@ JUDGES = [each for each in IN_TREE if issubclass(each, (FilterPlugin, ScorePlugi
 FILTERS = [each for each in JUDGES if issubclass(each, FilterPlugin) and each.filter_depends <= Depends.NODES]
 SCORERS = [each for each in JUDGES if issubclass(each, ScorePlugin) and each.score_depends <= Depends.NODES]
 SEEDS = range(6)
+# What these say of a pod is worked out once for all pods of its template.
+TEMPLATED = [each for each in JUDGES if each.signature_by_template or each.sits_out_by_template]
 KEPT = "node-0"
 
 Answer = dict[str, Any]
@@ -202,3 +204,22 @@ def test_signatures_can_be_keys_and_leave_out_names(plugin: type[Plugin]) -> Non
     made = make(plugin)
     for pod, other in zip(many_pods()[::2], many_pods()[1::2], strict=True):
         assert {made.signature(pod): pod.key}.keys() == {made.signature(other): other.key}.keys()
+
+
+def sibling(pod: Pod) -> Pod:
+    """Another pod of the same template: it shares spec, labels, namespace and controller, and nothing else."""
+    owner = OwnerReference(api_version="kubevirt.io/v1", kind="VirtualMachineInstance", name="vm", uid="vm")
+    meta = msgspec.structs.replace(twin(pod).metadata, owner_references=(owner,))
+    return pod.evolve(metadata=meta, status=PodStatus(phase="Pending", nominated_node_name=KEPT))
+
+
+@pytest.mark.parametrize("plugin", TEMPLATED, ids=lambda plugin: plugin.name)
+def test_what_goes_by_the_template_is_the_same_for_all_its_pods(plugin: type[Plugin]) -> None:
+    cache = random_cluster(Random(7))
+    made = make(plugin, cache)
+    for pod in many_pods()[::2]:
+        other = sibling(pod)
+        if plugin.signature_by_template:
+            assert made.signature(pod) == made.signature(other)
+        if plugin.sits_out_by_template:
+            assert made.sits_out(pod, cache.nodes) == made.sits_out(other, cache.nodes)

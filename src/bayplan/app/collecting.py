@@ -14,6 +14,9 @@ import gc
 THRESHOLDS = (10_000, 20, 50)
 # In a pause it is worth a look after this many objects.
 WORTH_A_LOOK = 1_000
+# A look in a pause does not see what outlived an earlier one; after this many of them, all there is gets one.  The
+# collector would not do so itself: the pauses keep it from ever having enough to start.
+PAUSES = 200
 
 
 def settle() -> None:
@@ -25,5 +28,6 @@ def settle() -> None:
 
 def rest() -> None:
     """There is nothing to do at the moment."""
-    if gc.get_count()[0] > WORTH_A_LOOK:
-        gc.collect(1)
+    young, _, pauses = gc.get_count()
+    if young > WORTH_A_LOOK:
+        gc.collect(1 if pauses < PAUSES else 2)

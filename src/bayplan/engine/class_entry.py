@@ -42,11 +42,15 @@ class ClassEntry:
 
     def _total_of_row(self, pod: Pod, nodes: ColumnTable, row: int) -> int:
         answers = self.answers
-        if not self._by_amounts:
+        if self._by_amounts:
+            total = self._total_of_amounts(pod, nodes, row)
+        else:
             total = answers.ask(pod, nodes.node(row))
-            if total >= 0:
-                answers.normalize_again(pod, nodes, row)
-            return total
+        if total >= 0:
+            answers.normalize_again(pod, nodes, row)
+        return total
+
+    def _total_of_amounts(self, pod: Pod, nodes: ColumnTable, row: int) -> int:
         amounts = nodes.amounts
         number = amounts.of(row)
         if self._generation != amounts.generation:
@@ -54,5 +58,5 @@ class ClassEntry:
             self._generation = amounts.generation
         known = self._known.get(number)
         if known is None:
-            known = self._known[number] = answers.ask(pod, nodes.node(row))
+            known = self._known[number] = self.answers.ask(pod, nodes.node(row))
         return known

@@ -2,7 +2,8 @@
 Templates: which class a pod is of, and which plugins must be asked about it every time.
 
 Two pods are of one class if every plugin whose answers are kept reads the same of both (``Plugin.signature``).  Pods
-that share a spec, labels and owner need not be read again while no object changes.  ``engine.class_cache`` asks.
+that share a spec, labels and owner need not be read again while no object changes, but by plugins that do not promise
+to go by these (``Plugin.signature_by_template``).  ``engine.class_cache`` asks.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ MAX_TEMPLATES = 8192
 P = TypeVar("P", bound=Plugin)
 
 _OF_OBJECTS = (Depends.OBJECT, Depends.NODES)
-_OF_ROWS = (Depends.AMOUNTS, Depends.ROW)
+_OF_ROWS = (Depends.OBJECT, Depends.AMOUNTS, Depends.ROW)
 
 
 class Plugins:
@@ -73,9 +74,13 @@ class Templates:
         points = ("pre_filter", "filter", "pre_score", "score")
         every = {plugin.name: plugin for point in points for plugin in profile.extension(point)}.values()
         self.of_objects = Plugins([each for each in every if _depends_within(each, _OF_OBJECTS)], profile)
-        kept = [each for each in every if _depends_within(each, _OF_OBJECTS + _OF_ROWS)]
-        self.of_rows = Plugins([each for each in kept if each not in self.of_objects.all], profile)
-        self._every_time = [each for each in every if each not in kept]
+        # One that looks at its row and at the objects of all nodes is neither: any object would change all its rows.
+        of_rows = [each for each in every if _depends_within(each, _OF_ROWS) and each not in self.of_objects.all]
+        self.of_rows = Plugins(of_rows, profile)
+        self._every_time = [each for each in every if each not in (*self.of_objects.all, *of_rows)]
+        self._is_odd = any(_is_halved(each, profile) for each in self._every_time)
+        self._own = tuple(each for each in (*self.of_objects.all, *of_rows) if not each.signature_by_template)
+        """They may read what the pods of a template do not share, such as annotations."""
         self._asked: dict[tuple[Plugin, ...], Plugins] = {}
         self._known: OrderedDict[Hashable, Template] = OrderedDict()
         self._objects: dict[Hashable, int] = {}
@@ -86,7 +91,9 @@ class Templates:
     def of(self, pod: Pod) -> Template:
         """The template of a pod.  ``NotRememberedError`` if it is not known what a kept plugin reads of it."""
         owner = pod.controller
-        shape = (id(pod.spec), pod.label_set, owner and (owner.kind, owner.name))
+        shape: tuple[Hashable, ...] = (id(pod.spec), pod.label_set, owner and (owner.kind, owner.name))
+        if self._own:
+            shape += tuple(plugin.signature(pod) for plugin in self._own)
         version = self._cache.objects.version
         known = self._known.get(shape)
         if known is not None and known.version == version and known.spec is pod.spec:
@@ -94,6 +101,8 @@ class Templates:
         return self._read(pod, shape, version)
 
     def _read(self, pod: Pod, shape: Hashable, version: int) -> Template:
+        if self._is_odd:
+            raise NotRememberedError
         of_objects = tuple(plugin.signature(pod) for plugin in self.of_objects.all)
         of_rows = tuple(plugin.signature(pod) for plugin in self.of_rows.all)
         if UNSIGNED in of_objects or UNSIGNED in of_rows:
@@ -122,6 +131,17 @@ class Templates:
         for known in (self._known, self._objects, self._rows):
             known.clear()
         self.generation += 1
+
+
+def _is_halved(plugin: Plugin, profile: Profile) -> bool:
+    """Is it asked about nodes where its own preparing is disabled?  Then it does not skip what it says it sits out."""
+    if type(plugin).sits_out is Plugin.sits_out:
+        return False
+    pairs = (("pre_filter", PreFilterPlugin, "filter"), ("pre_score", PreScorePlugin, "score"))
+    return any(
+        isinstance(plugin, kind) and plugin in profile.extension(asked) and plugin not in profile.extension(prepared)
+        for prepared, kind, asked in pairs
+    )
 
 
 def _depends_within(plugin: Plugin, these: tuple[Depends, ...]) -> bool:

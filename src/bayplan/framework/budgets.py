@@ -18,8 +18,7 @@ class Budgets:
     def __init__(self, budgets: Iterable[PodDisruptionBudget] = ()) -> None:
         self._by_namespace: dict[str, list[PodDisruptionBudget]] = {}
         for budget in budgets:
-            # An empty selector covers nobody.
-            if not budget.selector.is_empty:
+            if _covers_some(budget):
                 self._by_namespace.setdefault(budget.namespace, []).append(budget)
         self._matching: dict[object, tuple[PodDisruptionBudget, ...]] = {}
 
@@ -58,3 +57,11 @@ class Budgets:
         violating = [pod for pod, is_broken in zip(pods, breaks, strict=True) if is_broken]
         harmless = [pod for pod, is_broken in zip(pods, breaks, strict=True) if not is_broken]
         return violating, harmless
+
+
+def _covers_some(budget: PodDisruptionBudget) -> bool:
+    """An empty selector covers nobody, nor does one that cannot be read; the latter must not stop all preemption."""
+    try:
+        return not budget.selector.is_empty
+    except ValueError:
+        return False

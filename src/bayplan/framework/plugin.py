@@ -93,6 +93,9 @@ class Plugin:
         """All that this plugin reads of a pod to filter and score, or ``UNSIGNED``."""
         return UNSIGNED
 
+    signature_by_template: ClassVar[bool] = False
+    """``signature`` goes by the pod's spec, labels, namespace and controller, and by API objects that are not nodes."""
+
     def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
         """True if it is certain, and cheap to tell, that it would skip both filtering and scoring of this pod now."""
         return False

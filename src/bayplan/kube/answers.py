@@ -33,7 +33,9 @@ class Headers(Mapping[str, str]):
             name, colon, value = line.partition(":")
             if not colon or not name or name[0] in " \t":
                 raise ValueError(f'"{line[:80]}" is not a header')
-            self._values[name.lower()] = value.strip()
+            name, value = name.lower(), value.strip()
+            known = self._values.get(name)
+            self._values[name] = value if known is None else f"{known}, {value}"
 
     def __getitem__(self, name: str) -> str:
         return self._values[name.lower()]
@@ -48,7 +50,17 @@ class Headers(Mapping[str, str]):
 class AnswerReader:
     """One answer, as its bytes come; ``ValueError`` for what is none."""
 
-    __slots__ = ("_headers", "_is_chunked", "_length", "_parts", "_pending", "_size", "_status", "keeps_alive")
+    __slots__ = (
+        "_chunk",
+        "_headers",
+        "_is_chunked",
+        "_length",
+        "_parts",
+        "_pending",
+        "_size",
+        "_status",
+        "keeps_alive",
+    )
 
     def __init__(self) -> None:
         self._status = 0
@@ -56,6 +68,8 @@ class AnswerReader:
         self._length: int | None = None
         """How long the body is; unknown until the connection ends, or until its last chunk."""
         self._is_chunked = False
+        self._chunk = 0
+        """How much of the chunk under way is still to come."""
         self._pending = b""
         """What cannot be understood before more has come."""
         self._parts: list[bytes] = []
@@ -101,8 +115,12 @@ class AnswerReader:
             return
         headers = self._headers = Headers(lines)
         self._status = int(status)
-        self._is_chunked = headers.get("transfer-encoding", "").lower() == "chunked"
-        self.keeps_alive = version == "HTTP/1.1" and headers.get("connection", "").lower() != "close"
+        coding = headers.get("transfer-encoding", "").lower()
+        if coding not in ("", "identity", "chunked"):
+            raise ValueError(f'an answer in transfer encoding "{coding[:80]}", which nobody asked for')
+        self._is_chunked = coding == "chunked"
+        wishes = headers.get("connection", "").lower().split(",")
+        self.keeps_alive = version == "HTTP/1.1" and not any(wish.strip() == "close" for wish in wishes)
         length = headers.get("content-length")
         if self._status in (204, 304):
             self._length, self._is_chunked = 0, False
@@ -114,27 +132,47 @@ class AnswerReader:
             self.keeps_alive = False
 
     def _feed_chunks(self, data: bytes) -> Response | None:
+        """A chunk may be as long as the whole answer, so what has come of it is put away at once."""
         data = self._pending + data
         at = 0
-        while (line_end := data.find(b"\r\n", at)) >= 0:
-            written = data[at:line_end].partition(b";")[0].strip()
-            if not written or not _HEX.issuperset(written):
-                raise ValueError("a chunk without its size")
-            size = int(written, 16)
-            if not size:
-                end = data.find(b"\r\n\r\n", line_end)
-                if end < 0:
-                    break
-                if end + 4 != len(data):
-                    raise ValueError("an answer longer than it said")
-                return self._whole()
-            end = line_end + 2 + size
-            if len(data) < end + 2:
+        while True:
+            if self._chunk:
+                self._parts.append(part := data[at : at + self._chunk])
+                self._chunk -= len(part)
+                at += len(part)
+            # A line end follows each chunk, before the line with the next one's size.
+            start = at + 2 if self._parts else at
+            line_end = data.find(b"\r\n", start)
+            if self._chunk or line_end < 0:
                 break
-            self._parts.append(data[line_end + 2 : end])
-            at = end + 2
+            self._chunk = _chunk_size(data[at:line_end], start - at)
+            if not self._chunk:
+                return self._last(data, at, line_end)
+            at = line_end + 2
         self._pending = data[at:]
+        if len(self._pending) > MAX_HEAD_BYTES:
+            raise ValueError("a chunk without its size")
         return None
+
+    def _last(self, data: bytes, at: int, line_end: int) -> Response | None:
+        """After the last chunk there may be more headers; nobody needs them."""
+        end = data.find(b"\r\n\r\n", line_end)
+        if end < 0:
+            if len(data) - at > MAX_HEAD_BYTES:
+                raise ValueError(f"more than {MAX_HEAD_BYTES} bytes of headers")
+            self._pending = data[at:]
+            return None
+        if end + 4 != len(data):
+            raise ValueError("an answer longer than it said")
+        return self._whole()
 
     def _whole(self) -> Response:
         return Response(self._status, self._headers, b"".join(self._parts))
+
+
+def _chunk_size(line: bytes, skip: int) -> int:
+    """The first ``skip`` bytes are the line end of the chunk before."""
+    written = line[skip:].partition(b";")[0].strip()
+    if line[:skip] != b"\r\n"[:skip] or not written or not _HEX.issuperset(written):
+        raise ValueError("a chunk without its size")
+    return int(written, 16)

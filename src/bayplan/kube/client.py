@@ -90,7 +90,7 @@ class Client:
         timeout_s: float = REQUEST_TIMEOUT_S,
         guard: Callable[[], None] | None = None,
     ) -> Response:
-        """One request; an answer of 400 or more is raised.  A body of bytes is sent as it is, any other as JSON."""
+        """One request; an answer that does not say "done" is raised.  Bytes are sent as they are, all else as JSON."""
         raw = body if body is None or isinstance(body, bytes) else msgspec.json.encode(body)
 
         async def once() -> Response:
@@ -106,7 +106,7 @@ class Client:
         answer = await once()
         if answer.status == 401 and await self._renew(generation):
             answer = await once()
-        if answer.status >= 400:
+        if answer.status >= 300:  # a redirect too: what was asked for did not happen
             raise api_error(answer, method, path)
         return answer
 
@@ -177,9 +177,11 @@ _CLASSES: dict[int, type[errors.ApiError]] = {
 
 
 def api_error(answer: Response, method: str, path: str) -> errors.ApiError:
-    """The error for an answer of 400 or more, with the server's own words."""
+    """The error for an answer that does not say "done", with the server's own words."""
     message, reason, budget = _told(answer.body)
     status = answer.status
+    if status < 400:
+        message = f"not the API server, but something that redirects to {answer.headers.get('Location', 'nowhere')}"
     if status == 429 and budget:
         return errors.EvictionRefusedError(status, budget, reason=reason, method=method, path=path)
     if status == 429:
@@ -190,7 +192,7 @@ def api_error(answer: Response, method: str, path: str) -> errors.ApiError:
             reason=reason,
             method=method,
             path=path,
-            retry_after_s=float(wait) if wait.isdigit() else None,
+            retry_after_s=float(wait) if wait.isdecimal() else None,
         )
     family = errors.ServerError if status >= 500 else errors.ClientError
     return _CLASSES.get(status, family)(status, message, reason=reason, method=method, path=path)

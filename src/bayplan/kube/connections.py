@@ -17,6 +17,7 @@ from typing import cast
 from urllib.parse import quote, urlencode, urlsplit
 
 from bayplan.kube.answers import AnswerReader, Response
+from bayplan.kube.dialing import Server
 
 CONNECT_TIMEOUT_S = 10.0
 # Less than the API server's own 90 s: it should not be the one who closes while we send.
@@ -30,8 +31,8 @@ _REPEATABLE = frozenset(("GET", "PUT", "DELETE"))
 class Connection(asyncio.Protocol):
     """One connection; ``exchange`` is for one caller at a time."""
 
-    def __init__(self, ended: Callable[[Connection], None]) -> None:
-        self._ended = ended
+    def __init__(self, living: set[Connection]) -> None:
+        self._living = living
         self._transport: asyncio.Transport | None = None
         self._reader = AnswerReader()
         self._waiter: asyncio.Future[Response] | None = None
@@ -42,9 +43,10 @@ class Connection(asyncio.Protocol):
 
     async def exchange(self, request: bytes, timeout_s: float) -> Response:
         """Send a request and wait for the answer; a connection that did not give one is closed."""
-        assert self._transport is not None
-        loop = asyncio.get_running_loop()
         self._reader, self.has_answered = AnswerReader(), False
+        if self._transport is None or not self.is_open:
+            raise ConnectionResetError("the server closed the connection before anything was sent")
+        loop = asyncio.get_running_loop()
         waiter: asyncio.Future[Response] = loop.create_future()
         self._waiter = waiter
         timer = loop.call_later(timeout_s, self._fail, TimeoutError())
@@ -74,6 +76,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport, self.is_open = cast(asyncio.Transport, transport), True
+        self._living.add(self)
 
     def data_received(self, data: bytes) -> None:
         waiter = self._waiter
@@ -89,9 +92,12 @@ class Connection(asyncio.Protocol):
         if answer is not None:
             waiter.set_result(answer)
 
+    def eof_received(self) -> None:
+        self.is_open = False  # it takes a few turns of the loop until it is lost; what is sent meanwhile goes nowhere
+
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_open = False
-        self._ended(self)
+        self._living.discard(self)
         answer = self._reader.end()
         if answer is not None and exc is None and self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(answer)
@@ -103,13 +109,11 @@ class Connections:
 
     def __init__(self, base_url: str, context: ssl.SSLContext | None, server_hostname: str | None) -> None:
         parts = urlsplit(base_url)
-        self._host = parts.hostname or ""
-        self._port = parts.port or (443 if parts.scheme == "https" else 80)
         self._prefix = quote(parts.path.rstrip("/"), safe=_SAFE + "%")
         self._host_line = parts.netloc.rpartition("@")[2]
         is_secure = parts.scheme == "https"
-        self._context = (context or ssl.create_default_context()) if is_secure else None
-        self._server_hostname = server_hostname if is_secure else None
+        used = (context or ssl.create_default_context()) if is_secure else None
+        self._server = Server(parts.hostname or "", parts.port or (443 if is_secure else 80), used, server_hostname)
         self._idle: list[Connection] = []
         self._all: set[Connection] = set()
         self._is_retired = False
@@ -126,6 +130,8 @@ class Connections:
     ) -> Response:
         """``guard`` may raise once a connection is there; nothing is sent then."""
         request = self._written(method, path, params, body, headers)
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         connection = self._kept()
         if connection is not None:
             try:
@@ -134,10 +140,14 @@ class Connections:
                 # Closed by the server while it lay idle, most likely.
                 if connection.has_answered or method not in _REPEATABLE:
                     raise
-        loop = asyncio.get_running_loop()
-        ends_at = loop.time() + timeout_s
-        connection = await self._connect(timeout_s)
-        return await self._exchange(connection, request, ends_at - loop.time(), guard)
+            except TimeoutError:
+                if not connection.has_answered:
+                    self._distrust(began)
+                raise
+        connection = await self._server.dial(
+            lambda: Connection(self._all), min(began + timeout_s - loop.time(), CONNECT_TIMEOUT_S)
+        )
+        return await self._exchange(connection, request, began + timeout_s - loop.time(), guard)
 
     def retire(self) -> None:
         """No connection is kept any more; requests under way may end."""
@@ -166,22 +176,12 @@ class Connections:
         self._keep(connection)
         return answer
 
-    async def _connect(self, timeout_s: float) -> Connection:
-        loop = asyncio.get_running_loop()
-        try:
-            async with asyncio.timeout(min(timeout_s, CONNECT_TIMEOUT_S)):
-                _, connection = await loop.create_connection(
-                    lambda: Connection(self._all.discard),
-                    self._host,
-                    self._port,
-                    ssl=self._context,
-                    server_hostname=self._server_hostname,
-                )
-        except (OSError, TimeoutError) as error:
-            why = str(error) or "no answer"
-            raise ConnectionError(f"cannot connect to {self._host}:{self._port}: {why}") from error
-        self._all.add(connection)
-        return connection
+    def _distrust(self, since: float) -> None:
+        """A server that is gone without a word says nothing on its other connections either."""
+        for connection in self._idle:
+            if connection.idle_since < since:
+                connection.abort()
+        self._idle = [connection for connection in self._idle if connection.is_open]
 
     def _kept(self) -> Connection | None:
         """A connection that is there already, if it is not too old to be trusted."""

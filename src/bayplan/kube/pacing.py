@@ -17,8 +17,9 @@ FEWEST = 2
 # An answer counts as slow after this long, if the quickest of late took less than a sixteenth of it.
 SLOW_S = 0.5
 SLOW_TIMES = 16
-# So many answers are "of late".
-WINDOW = 1000
+# What came in these seconds, or in as many before them, is "of late".  By then there are as few binds as can be: a
+# server that is slow all the same is not slow because of them, and holding them back would only delay pods.
+WINDOW_S = 10.0
 
 
 class Pace:
@@ -32,7 +33,7 @@ class Pace:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._slowed_at = float("-inf")
         self._quickest = self._quickest_before = float("inf")
-        self._answers = 0
+        self._window_ends_at = float("-inf")
 
     async def turn(self) -> float:
         """Wait for a turn; gives the time at which it began, for ``answered`` and ``refused``."""
@@ -51,11 +52,15 @@ class Pace:
         """There was an answer; in time, there may soon be one bind more."""
         took = self._clock() - began
         self._note(took)
-        usual = min(self._quickest, self._quickest_before)
-        if took > SLOW_S and took > SLOW_TIMES * usual:
+        if self._is_slow(took):
             self.refused(began)
         elif self.limit < self._most:
             self.limit = min(self._most, self.limit + 1 / self.limit)
+
+    def unanswered(self, began: float) -> None:
+        """There was no answer; after a long wait for it that says as much as a slow one."""
+        if self._is_slow(self._clock() - began):
+            self.refused(began)
 
     def refused(self, began: float) -> None:
         """Too many at once; those that were sent together with it say nothing new."""
@@ -63,11 +68,15 @@ class Pace:
             self._slowed_at = self._clock()
             self.limit = max(float(FEWEST), self.limit / 2)
 
+    def _is_slow(self, took: float) -> bool:
+        return took > SLOW_S and took > SLOW_TIMES * min(self._quickest, self._quickest_before)
+
     def _note(self, took: float) -> None:
+        now = self._clock()
+        if now >= self._window_ends_at:
+            self._quickest, self._quickest_before = float("inf"), self._quickest
+            self._window_ends_at = now + WINDOW_S
         self._quickest = min(self._quickest, took)
-        self._answers += 1
-        if self._answers >= WINDOW:
-            self._quickest, self._quickest_before, self._answers = float("inf"), self._quickest, 0
 
     async def _queue(self) -> None:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -77,7 +86,7 @@ class Pace:
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled():
                 self.ended()  # it was given a turn it will not take
-            else:
+            elif waiter in self._waiting:  # else a turn came by and passed it over
                 self._waiting.remove(waiter)
             raise
 

@@ -250,6 +250,9 @@ class ApiWriter:
         except TooManyRequestsError:
             pace.refused(began)
             raise
+        except TransportError:
+            pace.unanswered(began)
+            raise
         finally:
             pace.ended()
 

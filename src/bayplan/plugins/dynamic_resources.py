@@ -81,6 +81,8 @@ class DynamicResources(
     def requeue_on(self) -> tuple[On, ...]:
         return ()
 
+    signature_by_template = True
+
     def signature(self, pod: Pod) -> Hashable:
         return _claims(pod)
 

@@ -31,6 +31,8 @@ class ImageLocality(ScorePlugin):
     def requeue_on(self) -> tuple[On, ...]:
         return ()
 
+    signature_by_template = True
+
     def signature(self, pod: Pod) -> Hashable:
         return pod.images, pod.volume_images
 

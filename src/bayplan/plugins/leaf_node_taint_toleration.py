@@ -51,6 +51,8 @@ class LeafNodeTaintToleration(FilterPlugin):
             On("Pod", Change.POD_TOLERATION, _is_own),
         )
 
+    signature_by_template = True
+
     def signature(self, pod: Pod) -> Hashable:
         return pod.tolerations
 

@@ -150,6 +150,8 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     def requeue_on(self) -> tuple[On, ...]:
         return (On("Node", Change.ADDED | Change.LABEL, self._matches_now),)
 
+    signature_by_template = True
+
     def signature(self, pod: Pod) -> Hashable:
         return pod.required_node_affinity, pod.preferred_node_terms, _has_preferred(pod)
 

@@ -51,6 +51,8 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
             On("Pod", Change.UPDATED, hint=_other_requirements),
         )
 
+    signature_by_template = True
+
     def signature(self, pod: Pod) -> Hashable:
         return required_features(pod)
 

@@ -40,6 +40,8 @@ class NodeName(FilterPlugin):
     def requeue_on(self) -> tuple[On, ...]:
         return (On("Node", Change.ADDED),)
 
+    signature_by_template = True
+
     def signature(self, pod: Pod) -> Hashable:
         return pod.node_name
 

@@ -45,6 +45,8 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
     def requeue_on(self) -> tuple[On, ...]:
         return (On("Pod", Change.DELETED, _freed_a_port), On("Node", Change.ADDED))
 
+    signature_by_template = True
+
     def signature(self, pod: Pod) -> Hashable:
         return frozenset(pod.host_ports)
 

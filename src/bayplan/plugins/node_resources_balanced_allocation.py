@@ -92,6 +92,8 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
     def requeue_on(self) -> tuple[On, ...]:
         return ()
 
+    signature_by_template = True
+
     def signature(self, pod: Pod) -> Hashable:
         return self._asked(pod)
 

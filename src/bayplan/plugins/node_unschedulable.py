@@ -49,6 +49,8 @@ class NodeUnschedulable(FilterPlugin):
             On("Pod", Change.POD_TOLERATION, _tolerates_now),
         )
 
+    signature_by_template = True
+
     def signature(self, pod: Pod) -> Hashable:
         return _may_use_cordoned(pod)
 

@@ -56,6 +56,8 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
             On("Pod", Change.POD_TOLERATION, _is_own),
         )
 
+    signature_by_template = True
+
     def signature(self, pod: Pod) -> Hashable:
         return pod.tolerations
 

@@ -68,6 +68,8 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             On("Node", Change.ADDED | Change.ALLOCATABLE, _has_room_now),
         )
 
+    signature_by_template = True
+
     def signature(self, pod: Pod) -> Hashable:
         return self._wanted(pod), self._asked(pod)
 
