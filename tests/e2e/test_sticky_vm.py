@@ -101,10 +101,10 @@ async def test_a_scheduler_killed_between_bind_and_note_is_made_up_for_by_the_ne
     def is_turned_down() -> bool:
         """It takes the API server a moment to know its policy."""
         try:
-            kubevirt.api.patch("VirtualMachine", "probe", {"metadata": {"labels": {"a": "b"}}}, kubevirt.namespace)
+            for labels in ({"a": "b"}, None):
+                kubevirt.api.patch("VirtualMachine", "probe", {"metadata": {"labels": labels}}, kubevirt.namespace)
         except Exception as error:
             return "on purpose" in str(error)
-        kubevirt.api.patch("VirtualMachine", "probe", {"metadata": {"labels": None}}, kubevirt.namespace)
         return False
 
     await until(is_turned_down, "the policy to hold", 20)

@@ -113,6 +113,29 @@ async def test_the_same_again_becomes_a_series_written_at_once_and_then_now_and_
     assert transport.requests[2].body == {"series": {"count": 6, "lastObservedTime": "2023-11-14T22:14:25.250000Z"}}
 
 
+async def test_what_happens_again_while_it_is_being_written_is_counted_not_made_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recorder, transport, _ = scripted()
+    under_way, go_on = asyncio.Event(), asyncio.Event()
+    send = recorder._client.send
+
+    async def slow(*about: Any, **more: Any) -> Any:
+        under_way.set()
+        await go_on.wait()
+        return await send(*about, **more)
+
+    monkeypatch.setattr(recorder._client, "send", slow)
+    async with run(recorder):
+        failing(recorder)
+        await under_way.wait()
+        failing(recorder)
+        await asyncio.sleep(0.01)
+        go_on.set()
+        await recorder.drain(1.0)
+    assert [request.method for request in transport.requests] == ["POST", "PATCH"]
+
+
 async def test_many_at_once_are_one_write() -> None:
     recorder, transport, _ = scripted()
     for _ in range(100):

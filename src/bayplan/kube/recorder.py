@@ -58,6 +58,9 @@ class _Series:
     exists: bool = False
     """The API server has it."""
     queued: bool = False
+    being_written: bool = False
+    again: bool = False
+    """It happened again while it was being written."""
     written_at: float = 0.0
 
 
@@ -130,6 +133,10 @@ class Recorder:
         return self._waiting.qsize()
 
     def _put(self, series: _Series) -> None:
+        if series.being_written:
+            # Two writers would both make the event.
+            series.again = True
+            return
         if series.queued:
             return
         try:
@@ -143,11 +150,14 @@ class Recorder:
     async def _write_all(self) -> None:
         while True:
             series = await self._waiting.get()
-            series.queued = False
             try:
                 await self._give_way()
+                series.queued, series.being_written, series.again = False, True, False
                 await self._write_patiently(series)
             finally:
+                series.queued = series.being_written = False
+                if series.again:
+                    self._put(series)
                 self._waiting.task_done()
 
     async def _give_way(self) -> None:
