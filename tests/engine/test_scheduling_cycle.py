@@ -265,6 +265,15 @@ def test_a_nominated_node_outside_the_narrowed_set_is_not_taken() -> None:
     assert cycle.decide(P.nominated("b")).node == "a"
 
 
+def test_a_nominated_node_outside_the_narrowed_set_is_told_what_its_filters_say() -> None:
+    narrows = named(SaysPreFilter, "A", answer=PreFilterResult(frozenset("a")))
+    cycle = Cycle([narrows, named(SaysFilter, "F", answer=unschedulable("node(s) were no good"))], NODES)
+    told = "0/2 nodes are available: 2 node(s) were no good."
+    assert cycle.decide(P.nominated("b")).message.startswith(told)
+    other = "0/2 nodes are available: 1 node(s) didn't satisfy plugin(s) [A], 1 node(s) were no good."
+    assert cycle.decide(P).message.startswith(other)
+
+
 def test_deciding_changes_nothing() -> None:
     cycle = Cycle([named(SaysFilter, "F")], NODES, [pod("x").on("a")])
     before = cycle.cache.generation, cycle.cache.pod_count

@@ -208,9 +208,14 @@ class Search:
     def nominated_node(self, name: str) -> int | None:
         """The row of the pod's nominated node if it still fits."""
         row = self._nodes.row_of(name)
-        if row is None or self._first_no[row] != FEASIBLE:
+        if row is None:
             return None
         status = self._filters.fits(self._state, self._pod, self._nodes.node(row))
+        if self._first_no[row] != FEASIBLE:
+            # PreFilter left it out, so it is not taken; but as in kube-scheduler it is told what its filters say.
+            if status.is_rejected:
+                self._first_no[row] = self._number(status)
+            return None
         # An error here is no reason to give up: the full search meets it again if it is there to stay.
         return row if status.is_success else None
 
