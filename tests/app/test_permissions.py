@@ -134,6 +134,7 @@ async def test_many_requests_refused_at_once_read_the_token_once(cluster: Cluste
             reads += 1
             reload()
 
+        # Of this one object, in the middle of the test: there is nothing to undo afterwards.
         credentials.reload = counting  # type: ignore[method-assign]
         refused = run.faults.on("POST", "/binding$", Answer(401, "who are you?"), times=5)
         await cluster.pods(5)

@@ -144,6 +144,7 @@ def test_worked_out_values_are_kept() -> None:
 
 def test_pods_are_immutable() -> None:
     with pytest.raises(AttributeError):
+        # mypy says what the test shows.
         make_pod().spec = None  # type: ignore[misc,assignment]
 
 

@@ -23,7 +23,7 @@ from bayplan.engine.filtering import Filters
 from bayplan.engine.running import Calls
 from bayplan.engine.templates import Plugins, Template, Templates
 from bayplan.framework.decision import Decision
-from bayplan.framework.plugin import Depends
+from bayplan.framework.plugin import Depends, Plugin
 from bayplan.framework.ports import MetricSink
 from bayplan.objects.pod import Pod
 
@@ -154,9 +154,11 @@ class ClassCache:
     # -- one pod --
 
     def _decide(self, entry: ClassEntry, pod: Pod, template: Template, number: int) -> Decision | None:
-        decision = Decision(pod, self._filters.profile.scheduler_name, state=entry.answers.state.copy())
-        if not self._is_settled(entry.answers, pod, template.asked):
-            return self._complete(decision, entry.answers, template.asked, number)
+        answers = entry.answers
+        decision = Decision(pod, self._filters.profile.scheduler_name, state=answers.state.copy())
+        left = self._left(pod, template.asked)
+        if left or any(each.differ for each in answers.all_normalized):
+            return self._complete(decision, answers, template.asked, left, number)
         picked = entry.blocks.pick(number)
         if picked is None:
             return None
@@ -165,23 +167,22 @@ class ClassCache:
 
     def _decide_once(self, pod: Pod, template: Template, number: int) -> Decision | None:
         """For the first of a class.  Where plugins are asked every time, the full pass is no dearer."""
-        if not all(plugin.sits_out(pod, self._nodes) for plugin in template.asked.all):
+        if self._left(pod, template.asked):
             return None
         of_objects = self._answers_of_objects(pod, template.objects)
         answers = Answers(pod, self._nodes, self._templates.of_rows, self._weights, of_objects)
         decision = Decision(pod, self._filters.profile.scheduler_name, state=answers.state)
-        return self._complete(decision, answers, template.asked, number)
+        return self._complete(decision, answers, template.asked, [], number)
 
-    def _complete(self, decision: Decision, answers: Answers, asked: Plugins, number: int) -> Decision | None:
+    def _left(self, pod: Pod, asked: Plugins) -> list[Plugin]:
+        """Who has a say in this pod beside those whose answers are kept."""
+        return [plugin for plugin in asked.all if not plugin.sits_out(pod, self._nodes)]
+
+    def _complete(
+        self, decision: Decision, answers: Answers, asked: Plugins, left: list[Plugin], number: int
+    ) -> Decision | None:
         calls = Calls(decision.pod, self._metrics)
-        return every_time.complete(decision, answers, asked, calls, self._nodes, self._weights, number)
-
-    def _is_settled(self, answers: Answers, pod: Pod, asked: Plugins) -> bool:
-        """Do the kept answers say it all?"""
-        for each in answers.all_normalized:
-            if each.differ:
-                return False
-        return all(plugin.sits_out(pod, self._nodes) for plugin in asked.all)
+        return every_time.complete(decision, answers, asked, left, calls, self._nodes, self._weights, number)
 
     def _is_room_kept(self, pod: Pod) -> bool:
         """Is a node set aside for a pod that this one must leave room for?"""

@@ -26,14 +26,14 @@ def complete(
     decision: Decision,
     answers: Answers,
     asked: Plugins,
+    left: Sequence[Plugin],
     calls: Calls,
     nodes: ColumnTable,
     weights: Mapping[str, int],
     number: int,
 ) -> Decision | None:
-    """Choose the node; ``None`` if none fits, which the full pass must explain."""
+    """Choose the node; ``None`` if none fits, which the full pass must explain.  ``left`` do not sit this pod out."""
     pod, state, values = decision.pod, decision.state, answers.values
-    left = [plugin for plugin in asked.all if not plugin.sits_out(pod, nodes)]
     fits = _filtered(calls, state, nodes, asked, left, values >= 0)
     feasible = np.flatnonzero(fits)
     if not len(feasible):
