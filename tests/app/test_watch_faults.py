@@ -125,6 +125,7 @@ async def test_a_network_that_swallows_everything_without_a_word_is_noticed(
         async with running(cluster.plane, kubeconfig=kubeconfig, silence_s=1.0) as run:
             await cluster.pod("p1", cpu="800m")
             await cluster.bound("p1")
+            await cluster.event("p1", "Scheduled")  # so that connections lie idle: the next bind must not trust them
             wire.freeze()
             frozen_at = time.monotonic()
             await cluster.delete("p1")

@@ -142,7 +142,7 @@ class Connections:
                     raise
             except TimeoutError:
                 if not connection.has_answered:
-                    self._distrust(began)
+                    self.distrust(began)
                 raise
         connection = await self._server.dial(
             lambda: Connection(self._all), min(began + timeout_s - loop.time(), CONNECT_TIMEOUT_S)
@@ -176,10 +176,10 @@ class Connections:
         self._keep(connection)
         return answer
 
-    def _distrust(self, since: float) -> None:
+    def distrust(self, since: float) -> None:
         """A server that is gone without a word says nothing on its other connections either."""
         for connection in self._idle:
-            if connection.idle_since < since:
+            if connection.idle_since <= since:
                 connection.abort()
         self._idle = [connection for connection in self._idle if connection.is_open]
 

@@ -165,6 +165,8 @@ class HttpTransport:
                 finally:
                     _drop(answer)
         except TimeoutError as error:
+            if self._connections is not None:
+                self._connections.distrust(asyncio.get_running_loop().time())
             raise TransportError(f"watch {path}: silent for {silence_s:g} s") from error
         except (aiohttp.ClientError, OSError) as error:
             raise TransportError(f"watch {path}: {_words(error)}") from error
