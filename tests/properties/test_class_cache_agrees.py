@@ -2,12 +2,13 @@
 With the class cache on or off, the same seed gives the same decisions, pod by pod.
 
 Two schedulers see the same random events: nodes that come, go, change labels and taints, pods of a few templates
-that arrive in any order, pods that are deleted, priorities that preempt.  One carries classes over, the other
-looks at every node for every pod.
+that arrive in any order, pods that are deleted, priorities that preempt.  One carries classes over, pod by pod or in
+runs, the other looks at every node for every pod.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from random import Random
 from typing import Any
 
@@ -16,12 +17,16 @@ import pytest
 
 from bayplan.clock import VirtualClock
 from bayplan.engine.class_cache import ClassCache
+from bayplan.engine.class_run import ClassRun
 from bayplan.engine.events import Bound, NodeAdded, NodeChanged, NodeDeleted, PodAdded, PodChanged, PodDeleted, Tick
 from bayplan.engine.intents import Bind, Evict, Intent
 from bayplan.engine.scheduler import Scheduler
 from bayplan.framework.config_model import SchedulerConfig
+from bayplan.framework.snapshot import COLUMNS
+from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.plugins.registering import make_profiles, registry
+from bayplan.testing.builders import node
 from bayplan.testing.generating import random_node, random_pod
 from bayplan.testing.harness import Recorder
 
@@ -31,7 +36,11 @@ TEMPLATES = 4
 class World:
     """One scheduler and the cluster it lives in."""
 
-    def __init__(self, *, remember: bool, seed: int) -> None:
+    def __init__(self, *, remember: bool, seed: int, most: int = 1, sizes: Iterable[int] = ()) -> None:
+        self.most = most
+        self.sizes: list[int] = []
+        """How many pods were scheduled before anything was done about them, each time."""
+        self._given = iter(sizes)
         self.clock = VirtualClock(1_000_000_000.0)
         known, _ = registry(discover=False)
         self.scheduler = Scheduler(
@@ -49,11 +58,22 @@ class World:
         """Schedule until nothing can be scheduled; binds and evictions succeed at once."""
         for _ in range(300):
             self.scheduler.handle(Tick())
-            intents = self.scheduler.schedule_one()
+            intents = self._some()
             if intents is None:
                 return
             for intent in intents:
                 self._carry_out(intent)
+
+    def _some(self) -> list[Intent] | None:
+        if self.most == 1:
+            intents = self.scheduler.schedule_one()
+            for _ in range(0 if intents is None else next(self._given, 1) - 1):
+                intents = [*(intents or ()), *(self.scheduler.schedule_one() or ())]
+            return intents
+        intents = self.scheduler.schedule_some(self.most)
+        if intents is not None:
+            self.sizes.append(max(1, sum(isinstance(intent, Bind) for intent in intents)))
+        return intents
 
     def _carry_out(self, intent: Intent) -> None:
         match intent:
@@ -75,29 +95,44 @@ def template_pod(template: Pod, name: str) -> Pod:
     return template.evolve(metadata=meta)
 
 
-def story(seed: int, world: World) -> list[str]:
+def plain_node(rng: Random, name: str) -> Node:
+    """Nodes of which many are alike."""
+    return (
+        node(name).cpu(rng.choice(("2", "4"))).memory("16Gi").pods(rng.choice((8, 110))).zone(rng.choice("ab")).build()
+    )
+
+
+def story(
+    seed: int,
+    world: World,
+    traits: float = 0.2,
+    arrivals: int = 4,
+    make_node: Callable[[Random, str], Node] = random_node,
+) -> list[str]:
     rng = Random(seed)
-    nodes = {f"node-{i}": random_node(rng, f"node-{i}") for i in range(rng.randint(3, 14))}
-    for node in nodes.values():
-        world.scheduler.handle(NodeAdded(node))
-    templates = [random_pod(rng, f"template-{i}", traits=0.2) for i in range(TEMPLATES)]
+    nodes = {f"node-{i}": make_node(rng, f"node-{i}") for i in range(rng.randint(3, 14))}
+    for each in nodes.values():
+        world.scheduler.handle(NodeAdded(each))
+    templates = [random_pod(rng, f"template-{i}", traits=traits) for i in range(TEMPLATES)]
     for step in range(40):
-        for _ in range(rng.randint(1, 4)):
-            # Some are the only ones of their kind.
-            template = rng.choice(templates) if rng.random() < 0.7 else random_pod(rng, "alone", traits=0.1)
+        template = rng.choice(templates)
+        for _ in range(rng.randint(1, arrivals)):
+            # Some are the only ones of their kind, and some follow others of theirs.
+            if rng.random() < 0.5:
+                template = rng.choice(templates) if rng.random() < 0.7 else random_pod(rng, "alone", traits=traits / 2)
             world.scheduler.handle(PodAdded(template_pod(template, f"pod-{step}-{rng.random():.6f}")))
         world.run()
         choice = rng.random()
         if choice < 0.15:
             name = f"node-{step}-new"
-            nodes[name] = random_node(rng, name)
+            nodes[name] = make_node(rng, name)
             world.scheduler.handle(NodeAdded(nodes[name]))
         elif choice < 0.25 and len(nodes) > 2:
             gone = nodes.pop(rng.choice(sorted(nodes)))
             world.scheduler.handle(NodeDeleted(gone))
         elif choice < 0.45:
             name = rng.choice(sorted(nodes))
-            changed = random_node(rng, name)
+            changed = make_node(rng, name)
             world.scheduler.handle(NodeChanged(nodes[name], changed))
             nodes[name] = changed
         elif choice < 0.65 and world.placed:
@@ -117,6 +152,23 @@ def test_remembering_classes_changes_no_decision(seed: int) -> None:
     assert expected, "a story in which nothing is placed proves nothing"
 
 
+@pytest.mark.parametrize("seed", range(100, 160))
+def test_placing_pods_in_runs_changes_neither_decisions_nor_columns(seed: int) -> None:
+    in_runs = World(remember=True, seed=seed, most=Random(seed).randint(2, 9))
+    actual = story(seed, in_runs, 0.06, 12, plain_node)
+    one_by_one = World(remember=False, seed=seed, sizes=in_runs.sizes)
+
+    assert story(seed, one_by_one, 0.06, 12, plain_node) == actual
+    assert columns(in_runs) == columns(one_by_one)
+
+
+def columns(world: World) -> dict[str, Any]:
+    """What is kept of every node."""
+    nodes = world.scheduler.cache.nodes
+    sums = {name: getattr(nodes, name).tolist() for name in COLUMNS}
+    return {"names": list(nodes.names), "pods": [list(pods) for pods in nodes.pods], **sums}
+
+
 def test_the_cache_is_really_used(monkeypatch: pytest.MonkeyPatch) -> None:
     answered = []
     real = ClassCache.decide
@@ -130,3 +182,22 @@ def test_the_cache_is_really_used(monkeypatch: pytest.MonkeyPatch) -> None:
     bound = [line for line in story(3, World(remember=True, seed=3)) if " -> " in line]
 
     assert sum(answered) > len(bound) / 2
+
+
+def test_runs_are_really_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    placed = []
+    real = ClassRun.place
+
+    def counting(self: ClassRun, pod: Pod, number: int) -> Any:
+        placed.append(pod.name)
+        return real(self, pod, number)
+
+    monkeypatch.setattr(ClassRun, "place", counting)
+    bound = [
+        line
+        for seed in range(100, 110)
+        for line in story(seed, World(remember=True, seed=seed, most=8), 0.06, 12, plain_node)
+        if " -> " in line
+    ]
+
+    assert len(placed) > len(bound) / 10

@@ -91,8 +91,8 @@ class LiveScheduler:
         following = Following(client, self._tell, self.metrics, silence_s, originals)
         self.informers = [following.informer(kind) for kind in kinds_for(self.engine.profiles.values())]
         self.is_scheduling = False
-        self._decision: Decision | None = None
-        self._decided_at = 0.0
+        self._decisions: list[tuple[Decision, float]] = []
+        """Made since the last time something was done about them, and when."""
 
     # -- for the outside --
 
@@ -195,7 +195,7 @@ class LiveScheduler:
         started = time.perf_counter()
         ends = started + SLICE_S
         while self._writer.binding < MAX_UNANSWERED and self._may_write():
-            intents = self.engine.schedule_one()
+            intents = self.engine.schedule_some()
             if intents is None:
                 return False
             self._carry_out(intents, started)
@@ -205,10 +205,13 @@ class LiveScheduler:
         return False
 
     def _carry_out(self, intents: list[Intent], started: float) -> None:
-        decision, self._decision = self._decision, None
-        if decision is not None:
-            self._measuring.decided(decision, self._decided_at - started)
-            if any(isinstance(intent, Bind) for intent in intents):
+        decisions, self._decisions = self._decisions, []
+        is_bound = any(isinstance(intent, Bind) for intent in intents)
+        before = started
+        for decision, decided_at in decisions:  # more than one only where all of them are bound
+            self._measuring.decided(decision, decided_at - before)
+            before = decided_at
+            if is_bound:
                 self._measuring.committed(decision)
             else:
                 reason = next((i.reason for i in intents if isinstance(i, PatchStatus)), "")
@@ -216,7 +219,7 @@ class LiveScheduler:
         self._executor.carry_out(intents, started)
 
     def _note(self, decision: Decision) -> None:
-        self._decision, self._decided_at = decision, time.perf_counter()
+        self._decisions.append((decision, time.perf_counter()))
 
     def _until_wakeup(self) -> float | None:
         if not self._may_write():

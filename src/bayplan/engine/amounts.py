@@ -54,6 +54,14 @@ class Amounts:
                 self._steps[step] = then
         data[row] = then
 
+    def ahead(self, row: int, change: Sums) -> int | None:
+        """The number of the row's sums with one more pod, if that step was made before."""
+        return self._steps.get((self._col.data.item(row), change, 1))
+
+    def write(self, row: int, number: int) -> None:
+        """The row's sums are known by their number; the columns are to follow."""
+        self._col.data[row] = number
+
     def begin(self, row: int, sums: Sums) -> None:
         """A row whose sums are known without reading them: most nodes begin empty."""
         if len(self._numbers) < MAX_SUMS:

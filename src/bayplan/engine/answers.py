@@ -8,6 +8,7 @@ pods ask for; those of plugins that look at a node's own row are added to them. 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.plugin import Depends, FilterPlugin, ScorePlugin
 from bayplan.framework.snapshot import Mask, NodeView, Scores
 from bayplan.objects.pod import Pod
+
+_DIFFER = attrgetter("differ")
 
 
 class NormalizedScores:
@@ -41,7 +44,7 @@ class NormalizedScores:
 class Answers:
     """The answers of some plugins, on top of those before them."""
 
-    __slots__ = ("all_normalized", "state", "values", "_filters", "_normalized", "_scores")
+    __slots__ = ("all_normalized", "normalized", "state", "values", "_filters", "_scores")
 
     def __init__(
         self, pod: Pod, nodes: ColumnTable, plugins: Plugins, weights: Mapping[str, int], before: Answers | None = None
@@ -56,7 +59,7 @@ class Answers:
             fits &= passes(plugin, plugin.filter(state, pod, nodes), count)
         prepare_scores(state, pod, nodes, np.arange(count, dtype=np.intp), plugins.pre_scores)
         self._scores: list[tuple[ScorePlugin, int]] = []
-        self._normalized: list[NormalizedScores] = []
+        self.normalized: list[NormalizedScores] = []
         values = np.zeros(count, np.int64) if before is None else before.values.copy()
         for scorer in plugins.scores:
             if scorer.name not in state.skip_score:
@@ -65,7 +68,7 @@ class Answers:
         self.values: Scores = values
         """Per row: -1 where it does not fit, else the sum of the scores that need no normalising."""
         inherited = [] if before is None else before.all_normalized
-        self.all_normalized: list[NormalizedScores] = [*inherited, *self._normalized]
+        self.all_normalized: list[NormalizedScores] = [*inherited, *self.normalized]
 
     def _score(
         self, scorer: ScorePlugin, weight: int, pod: Pod, nodes: ColumnTable, fits: Mask, values: Scores
@@ -75,15 +78,20 @@ class Answers:
             # Equal scores are not normalised later, so a plugin that cannot do it must be found out here.
             rows = np.flatnonzero(fits)
             in_range(scorer.normalize(self.state, pod, raw[rows], rows), len(rows))
-            self._normalized.append(NormalizedScores(scorer, weight, raw))
+            self.normalized.append(NormalizedScores(scorer, weight, raw))
             return
         in_range(raw, len(raw), of_interest=fits)
         self._scores.append((scorer, weight))
         values += raw if weight == 1 else raw * weight
 
+    @property
+    def differ(self) -> bool:
+        """Do scores that look at all feasible nodes have a say in which is best?"""
+        return any(map(_DIFFER, self.all_normalized))
+
     def depend_within(self, *these: Depends) -> bool:
         """Do they depend on nothing else?"""
-        scorers = [scorer for scorer, _ in self._scores] + [each.plugin for each in self._normalized]
+        scorers = [scorer for scorer, _ in self._scores] + [each.plugin for each in self.normalized]
         depends = [each.filter_depends for each in self._filters] + [each.score_depends for each in scorers]
         return all(each in these for each in depends)
 
@@ -100,5 +108,5 @@ class Answers:
 
     def normalize_again(self, pod: Pod, nodes: ColumnTable, row: int) -> None:
         """Bring the raw scores of one row up to date."""
-        for each in self._normalized:
+        for each in self.normalized:
             each.write(row, int(each.plugin.score_node(self.state, pod, nodes.node(row))))

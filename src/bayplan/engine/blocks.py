@@ -34,6 +34,10 @@ class Blocks:
             self._look_through(block)
         self._lead()
 
+    @property
+    def has_best(self) -> bool:
+        return self._best >= 0
+
     def write(self, row: int, value: int) -> None:
         """Change one number."""
         values, block = self.values, row // self._size

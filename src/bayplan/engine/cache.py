@@ -15,7 +15,7 @@ Called by ``engine.scheduler`` for every event and by ``engine.committing``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -72,6 +72,9 @@ class ClusterCache:
         self.generation += 1
         self.nodes.touched(row, self.generation)
         self._journal.append(row)
+        self._trim_journal()
+
+    def _trim_journal(self) -> None:
         if len(self._journal) > MAX_JOURNAL:
             dropped = len(self._journal) // 2
             del self._journal[:dropped]
@@ -102,6 +105,24 @@ class ClusterCache:
             raise StateError(f"pod {pod.key} ({pod.uid}) is in the cache already and cannot be assumed")
         self._enter(pod)
         self._assumed.add(pod.uid)
+
+    def assume_alike(self, pods: Sequence[Pod], rows: Sequence[int]) -> None:
+        """
+        Assume pods of one template that are not known yet, each on its row.  They take CPU and memory and nothing else
+        that is counted, and ``nodes.amounts`` has the numbers of their rows' new sums.
+        """
+        on_rows = self.nodes.pods
+        for pod, row in zip(pods, rows, strict=True):
+            uid = pod.uid
+            self._pods[uid] = on_rows[row][uid] = pod
+            self._assumed.add(uid)
+        each = np.array(rows, np.intp)
+        self.nodes.move_alike(each, pods)
+        self.nodes.counts.pods_entered(pods, each)
+        self.nodes.touched_each(each, self.generation)
+        self.generation += len(rows)
+        self._journal.extend(rows)
+        self._trim_journal()
 
     def forget(self, pod: Pod) -> None:
         """Undo an assume.  A pod that is not there is no error."""

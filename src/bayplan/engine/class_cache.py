@@ -13,14 +13,15 @@ decisions, pod by pod.
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
 
 from bayplan.engine import every_time, scoring
 from bayplan.engine.answers import Answers
 from bayplan.engine.cache import ClusterCache
-from bayplan.engine.class_entry import ClassEntry
+from bayplan.engine.class_entry import ClassEntry, OfObjects
+from bayplan.engine.class_run import ClassRun
 from bayplan.engine.filtering import Filters
 from bayplan.engine.running import Calls
+from bayplan.engine.table import plain_sums
 from bayplan.engine.templates import Plugins, Template, Templates
 from bayplan.framework.decision import Decision
 from bayplan.framework.plugin import Depends, Plugin
@@ -33,16 +34,6 @@ MAX_SEEN = 8192
 STALE_SHARE = 64
 # Of the first pods of their classes, one in so many has the time of every extension point measured, by the full pass.
 MEASURE_EVERY = 10
-
-
-@dataclass(slots=True)
-class OfObjects:
-    """Answers that depend on node objects alone, and as of when."""
-
-    answers: Answers
-    layout: int
-    generation: int
-    position: int
 
 
 class ClassCache:
@@ -79,6 +70,23 @@ class ClassCache:
             # Whatever a plugin does wrong, the full pass finds it again and says which plugin it was.
             return None
 
+    def run_after(self, pod: Pod) -> ClassRun | None:
+        """For the pods behind this one, which was placed just now, if they share its template and may be run."""
+        if self._filters.nominated.nominated_nodes():
+            return None
+        try:
+            template = self._templates.of(pod)
+            entry = self._entries.get(template.rows) if template.runs else None
+            if entry is None or self._left(pod, template.asked):
+                return None
+            entry = self._up_to_date(entry, pod, template)
+        except Exception:
+            # As above: whoever is asked about the next pod by itself finds it again.
+            return None
+        if not entry.goes_by_sums:
+            return None
+        return ClassRun(entry, plain_sums(pod), self._cache, self._filters.profile.scheduler_name)
+
     # -- classes --
 
     def _is_new(self, number: int) -> bool:
@@ -91,11 +99,10 @@ class ClassCache:
         return True
 
     def _up_to_date(self, entry: ClassEntry | None, pod: Pod, template: Template) -> ClassEntry:
-        of_objects = self._answers_of_objects(pod, template.objects)
-        cache = self._cache
-        if entry is not None and entry.layout == cache.layout and entry.of_objects is of_objects:
+        of_objects = self._of_node_objects(pod, template.objects)
+        if entry is not None and entry.of_objects is of_objects:
             self._entries.move_to_end(template.rows)
-            position = cache.position()
+            position = of_objects.position
             if entry.position == position:
                 return entry
             dirty = self._few_changed(entry.position)
@@ -103,24 +110,24 @@ class ClassCache:
                 entry.refresh(pod, self._nodes, dirty)
                 entry.position = position
                 return entry
-        answers = Answers(pod, self._nodes, self._templates.of_rows, self._weights, of_objects)
-        entry = self._entries[template.rows] = ClassEntry(answers, of_objects, cache.layout, cache.position())
+        answers = Answers(pod, self._nodes, self._templates.of_rows, self._weights, of_objects.answers)
+        entry = self._entries[template.rows] = ClassEntry(answers, of_objects)
         self._entries.move_to_end(template.rows)
         self._keep_few(self._entries)
         return entry
 
-    def _answers_of_objects(self, pod: Pod, number: int) -> Answers:
+    def _of_node_objects(self, pod: Pod, number: int) -> OfObjects:
         known = self._of_objects.get(number)
         cache, nodes = self._cache, self._nodes
         is_same = known is not None and known.layout == cache.layout
         if known and is_same and (known.generation == nodes.objects_generation or self._refreshed(known, pod)):
             known.position = cache.position()
-            return known.answers
+            return known
         answers = Answers(pod, nodes, self._templates.of_objects, self._weights)
-        self._of_objects[number] = OfObjects(answers, cache.layout, nodes.objects_generation, cache.position())
+        known = self._of_objects[number] = OfObjects(answers, cache.layout, nodes.objects_generation, cache.position())
         self._of_objects.move_to_end(number)
         self._keep_few(self._of_objects)
-        return answers
+        return known
 
     def _refreshed(self, known: OfObjects, pod: Pod) -> bool:
         """Ask again about nodes whose objects may have changed; false if all must be asked about."""
@@ -157,7 +164,7 @@ class ClassCache:
         answers = entry.answers
         decision = Decision(pod, self._filters.profile.scheduler_name, state=answers.state.copy())
         left = self._left(pod, template.asked)
-        if left or any(each.differ for each in answers.all_normalized):
+        if left or answers.differ:
             return self._complete(decision, answers, template.asked, left, number)
         picked = entry.blocks.pick(number)
         if picked is None:
@@ -169,8 +176,8 @@ class ClassCache:
         """For the first of a class.  Where plugins are asked every time, the full pass is no dearer."""
         if self._left(pod, template.asked):
             return None
-        of_objects = self._answers_of_objects(pod, template.objects)
-        answers = Answers(pod, self._nodes, self._templates.of_rows, self._weights, of_objects)
+        of_objects = self._of_node_objects(pod, template.objects)
+        answers = Answers(pod, self._nodes, self._templates.of_rows, self._weights, of_objects.answers)
         decision = Decision(pod, self._filters.profile.scheduler_name, state=answers.state)
         return self._complete(decision, answers, template.asked, [], number)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayplan.framework.snapshot import LabelColumn
+from bayplan.framework.snapshot import LabelColumn, Rows
 from bayplan.framework.summing import Ids, summed
 from bayplan.objects.node import Node
 
@@ -85,6 +85,13 @@ class CountCol(Col):
             domain = ids.item(row)
             if 0 <= domain < len(sums) - 1:
                 sums[domain] += by
+
+    def add_each(self, rows: Rows) -> None:
+        """One more for each of these rows; a row may be there more than once."""
+        np.add.at(self.data, rows, 1)
+        for ids, sums in self._sums:
+            domains = ids[rows]
+            np.add.at(sums, domains[(domains >= 0) & (domains < len(sums) - 1)], 1)
 
     def summed(self, n: int, ids: Ids, size: int) -> npt.NDArray[np.int64]:
         """Sums over domains, from now on kept; they cannot be written by others."""

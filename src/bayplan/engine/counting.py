@@ -10,14 +10,14 @@ set, and remembered.  ``engine.cache`` tells this module of every pod that enter
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from bayplan.engine.columns import Columns, CountCol
-from bayplan.framework.snapshot import PodMatcher, TermColumn, TermKind
+from bayplan.framework.snapshot import PodMatcher, Rows, TermColumn, TermKind
 from bayplan.objects.pod import Pod
 from bayplan.objects.selector import PodTerm
 
@@ -75,13 +75,24 @@ class CountGroups:
         return group.col.view(self._columns.n)
 
     def pod_entered(self, pod: Pod, node_name: str, row: int) -> None:
-        key = pod.label_set
-        members = self._classes.get(key)
-        if members is None:
-            members = self._classes[key] = LabelClass()
-            members.groups = [group for group in self._groups.values() if group.counts(pod)]
+        members = self._class_of(pod)
         members.members[pod.uid] = (pod, node_name)
         self._move(members, pod, row, 1)
+
+    def pods_entered(self, pods: Sequence[Pod], rows: Rows) -> None:
+        """Pods with the same labels, none of them terminating, each on its row."""
+        members = self._class_of(pods[0])
+        for pod in pods:
+            members.members[pod.uid] = (pod, pod.node_name)
+        for group in members.groups:
+            group.col.add_each(rows)
+
+    def _class_of(self, pod: Pod) -> LabelClass:
+        members = self._classes.get(pod.label_set)
+        if members is None:
+            members = self._classes[pod.label_set] = LabelClass()
+            members.groups = [group for group in self._groups.values() if group.counts(pod)]
+        return members
 
     def pod_replaced(self, pod: Pod) -> None:
         """A newer version with the same labels on the same node."""

@@ -29,6 +29,7 @@ SLOW_S = 0.1
 # Of how many cycles one has the time of each plugin measured.
 SAMPLE = 10
 _cycles = count()
+_NO_METRICS = NoMetrics()
 
 
 class Calls:
@@ -41,27 +42,22 @@ class Calls:
     ) -> None:
         self.pod = pod
         self.slow: dict[str, float] = {}
-        self._metrics = metrics or NoMetrics()
+        self._metrics = metrics or _NO_METRICS
         self._timer = timer
         self._sampled = metrics is not None and next(_cycles) % SAMPLE == 0
 
     def run(self, plugin: Plugin, point: str, call: Callable[..., T], *args: Any) -> T:
         """Call a plugin; whatever it raises becomes a ``PluginError`` that names plugin and point."""
         started = self._timer()
-        answer: T | None = None
-        raised = True
         try:
             answer = call(*args)
-            raised = False
-            return answer
         except Exception as error:
+            self._report(plugin, point, self._timer() - started, Code.ERROR)
             raise PluginError(plugin.name, point, self.pod.key, error) from error
-        finally:
-            took = self._timer() - started
-            if took > SLOW_S:
-                self._report_slow(plugin, point, took)
-            if self._sampled:
-                self._report_time(plugin, point, took, Code.ERROR if raised else _code_of(answer))
+        took = self._timer() - started
+        if took > SLOW_S or self._sampled:
+            self._report(plugin, point, took, _code_of(answer))
+        return answer
 
     def verdict(self, plugin: Plugin, point: str, call: Callable[..., Any], *args: Any) -> Status:
         """Call a plugin that answers with a verdict."""
@@ -88,12 +84,13 @@ class Calls:
         """What an answer that has no place here said, or at least which answer it was."""
         return status.message or f"answered {status.code.title}"
 
-    def _report_time(self, plugin: Plugin, point: str, took: float, code: Code) -> None:
-        self._metrics.observe(
-            "plugin_execution_duration_seconds", took, plugin=plugin.name, extension_point=point, status=code.title
-        )
-
-    def _report_slow(self, plugin: Plugin, point: str, took: float) -> None:
+    def _report(self, plugin: Plugin, point: str, took: float, code: Code) -> None:
+        if self._sampled:
+            self._metrics.observe(
+                "plugin_execution_duration_seconds", took, plugin=plugin.name, extension_point=point, status=code.title
+            )
+        if took <= SLOW_S:
+            return
         self.slow[f"{plugin.name}/{point}"] = took
         self._metrics.counter("slow_plugin_calls_total", plugin=plugin.name, extension_point=point)
         log.warning("slow plugin", plugin=plugin.name, point=point, pod=self.pod.key, seconds=round(took, 3))

@@ -7,7 +7,7 @@ they tell it what happened, call ``schedule_one`` while there is work, and carry
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from typing import Any
 
 from bayplan.clock import Clock
@@ -15,6 +15,7 @@ from bayplan.engine import committing
 from bayplan.engine.binding_cycle import BindingCycle
 from bayplan.engine.cache import ClusterCache
 from bayplan.engine.class_cache import ClassCache
+from bayplan.engine.class_run import ClassRun
 from bayplan.engine.events import BindFailed, Bound, Event, ExtendersAnswered, PreemptionDone, Tick
 from bayplan.engine.extending import NOBODY, REQUEUE_RULES, Extending
 from bayplan.engine.failing import Failures
@@ -24,6 +25,7 @@ from bayplan.engine.intents import AskExtenders, Bind, Emit, Intent
 from bayplan.engine.queue import QueueProfile, SchedulingQueue, requeue_rules
 from bayplan.engine.running import log
 from bayplan.engine.scheduling_cycle import Settings, decide, deciding
+from bayplan.engine.scoring import scramble
 from bayplan.engine.waiting import WaitingPods
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.decision import Decision
@@ -36,6 +38,9 @@ from bayplan.framework.snapshot import NodeView
 from bayplan.framework.status import Status, failed
 from bayplan.framework.what_if_rows import WhatIfRows
 from bayplan.objects.pod import Pod
+
+MANY = 128
+"""Pods of one template that are placed in one go at most: others wait meanwhile."""
 
 MakeHandle = Callable[[str], Handle]
 MakeProfiles = Callable[[MakeHandle], Mapping[str, Profile]]
@@ -143,6 +148,32 @@ class Scheduler:
         if decision is None:
             decision = self.decide(pod, cycle=self._cycle)
         return self._act(queued, decision, profile)
+
+    def schedule_some(self, most: int = MANY) -> list[Intent] | None:
+        """As ``schedule_one``, and then those behind the pod that are of its template: up to so many in all."""
+        intents = self.schedule_one()
+        if most > 1 and intents and isinstance(intents[0], Bind) and self._extending is NOBODY:
+            pod = intents[0].decision.pod
+            classes = self._classes.get(pod.scheduler_name)
+            if classes is not None and self.queue.next_like(pod) and (run := classes.run_after(pod)) is not None:
+                intents += self._run(run, pod, most - 1)
+        return intents
+
+    def _run(self, run: ClassRun, pod: Pod, most: int) -> Iterator[Bind]:
+        """Those behind the pod that are like it."""
+        while most and run.goes_on:
+            following = self.queue.next_like(pod)
+            if following is None or self.cache.pod(following.uid) is not None:
+                break
+            queued = self.queue.pop()
+            assert queued is not None, "somebody is next"
+            most -= 1
+            self._cycle += 1
+            decision = run.place(following, scramble(self.seed, self._cycle))
+            if self.on_decision is not None:
+                self.on_decision(decision)
+            yield Bind(queued, decision)
+        run.end()
 
     def decide(self, pod: Pod, *, cycle: int = 0) -> Decision:
         """

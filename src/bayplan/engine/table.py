@@ -25,6 +25,7 @@ from bayplan.framework.snapshot import (
     NodeTable,
     NodeView,
     PodMatcher,
+    Rows,
     TermColumn,
     TermKind,
 )
@@ -246,7 +247,7 @@ class ColumnTable(NodeTable):
         if accounted.ephemeral_bytes or accounted.scalars:
             self.amounts.forget(row)
         else:
-            self.amounts.step(row, (accounted.cpu_milli, accounted.memory_bytes, cpu, memory), sign)
+            self.amounts.step(row, plain_sums(pod), sign)
         for port in pod.host_ports:
             self._move_port((port.protocol, port.port), (self.names[row], port.ip), sign)
         if pod.spec.volumes:
@@ -255,6 +256,23 @@ class ColumnTable(NodeTable):
                 self._move_storage(key, pod, sign)
         if self._owned is not None:
             self._move_owned(self._owned, pod, sign)
+
+    def move_alike(self, rows: Rows, pods: Sequence[Pod]) -> None:
+        """Pods of one template enter their rows; the numbers of the rows' sums are as they will be already."""
+        fixed, accounted = self._fixed, pods[0].accounted
+        cpu, memory = pods[0].nonzero
+        np.add.at(fixed["req_cpu_milli"].data, rows, accounted.cpu_milli)
+        np.add.at(fixed["req_mem_bytes"].data, rows, accounted.memory_bytes)
+        np.add.at(fixed["pods_count"].data, rows, 1)
+        np.add.at(fixed["nz_cpu_milli"].data, rows, cpu)
+        np.add.at(fixed["nz_mem_bytes"].data, rows, memory)
+        if self._owned is not None:
+            for pod in pods:
+                self._move_owned(self._owned, pod, 1)
+
+    def touched_each(self, rows: Rows, generation: int) -> None:
+        """Something about each of these rows is new, one generation after the other."""
+        self._revision.data[rows] = np.arange(generation + 1, generation + 1 + len(rows))
 
     def pod_replaced(self, pod: Pod) -> None:
         """A newer version of a pod without volumes, owned by the same objects."""
@@ -344,6 +362,11 @@ class ColumnTable(NodeTable):
             if len(ids.values) > 2 * self.columns.n + 1024:
                 self.columns.drop(ids.col)
                 del self._labels[key]
+
+
+def plain_sums(pod: Pod) -> Sums:
+    """What a pod adds to its row, if it takes nothing but CPU and memory."""
+    return (pod.accounted.cpu_milli, pod.accounted.memory_bytes, *pod.nonzero)
 
 
 def _swap_out(rows: list[T], row: int) -> None:

@@ -63,6 +63,8 @@ class Template(NamedTuple):
     """Number of the class: what all plugins read whose answers are kept."""
     asked: Plugins
     """Asked every time; those that surely sit out are not among them."""
+    runs: bool
+    """May pods that follow one another be placed in one go?  Nobody looks at what happens between two of them."""
 
 
 class Templates:
@@ -85,20 +87,26 @@ class Templates:
         self._known: OrderedDict[Hashable, Template] = OrderedDict()
         self._objects: dict[Hashable, int] = {}
         self._rows: dict[Hashable, int] = {}
+        self._last: tuple[object, Template] | None = None
+        """Where the pod before kept what is worked out for it, which pods of its template share."""
         self.generation = 0
         """While it stays, a number stands for the same class."""
 
     def of(self, pod: Pod) -> Template:
         """The template of a pod.  ``NotRememberedError`` if it is not known what a kept plugin reads of it."""
+        version, last = self._cache.objects.version, self._last
+        if last is not None and last[0] is pod.__dict__ and last[1].spec is pod.spec and last[1].version == version:
+            return last[1]
         owner = pod.controller
         shape: tuple[Hashable, ...] = (id(pod.spec), pod.label_set, owner and (owner.kind, owner.name))
         if self._own:
             shape += tuple(plugin.signature(pod) for plugin in self._own)
-        version = self._cache.objects.version
         known = self._known.get(shape)
-        if known is not None and known.version == version and known.spec is pod.spec:
-            return known
-        return self._read(pod, shape, version)
+        if known is None or known.version != version or known.spec is not pod.spec:
+            known = self._read(pod, shape, version)
+        if not self._own:
+            self._last = pod.__dict__, known
+        return known
 
     def _read(self, pod: Pod, shape: Hashable, version: int) -> Template:
         if self._is_odd:
@@ -111,7 +119,8 @@ class Templates:
             self._forget_all()
         objects = self._objects.setdefault(of_objects, len(self._objects))
         rows = self._rows.setdefault((objects, of_rows), len(self._rows))
-        template = self._known[shape] = Template(pod.spec, version, objects, rows, self._left_to_ask(pod))
+        asked = self._left_to_ask(pod)
+        template = self._known[shape] = Template(pod.spec, version, objects, rows, asked, self._runs(pod, asked))
         if len(self._known) > MAX_TEMPLATES:
             self._known.popitem(last=False)
         return template
@@ -126,10 +135,21 @@ class Templates:
             asked = self._asked[left] = Plugins(left, self._profile)
         return asked
 
+    def _runs(self, pod: Pod, asked: Plugins) -> bool:
+        if self._own or self._profile.extension("permit") or not all(each.sits_out_by_terms for each in asked.all):
+            return False
+        if any(plugin.reserves(pod) for plugin in self._profile.extension("reserve")):
+            return False
+        affinity, accounted = pod.spec.affinity, pod.accounted
+        has_terms = affinity is not None and (affinity.pod_affinity or affinity.pod_anti_affinity)
+        takes_more = accounted.ephemeral_bytes or accounted.scalars or pod.host_ports or pod.spec.volumes
+        return not has_terms and not takes_more
+
     def _forget_all(self) -> None:
         """So many classes that numbering them would fill memory: start again."""
         for known in (self._known, self._objects, self._rows):
             known.clear()
+        self._last = None
         self.generation += 1
 
 

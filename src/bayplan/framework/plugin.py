@@ -103,6 +103,9 @@ class Plugin:
     sits_out_by_template: ClassVar[bool] = False
     """``sits_out`` goes by the pod's spec, labels, namespace and controller, and by API objects that are not nodes."""
 
+    sits_out_by_terms: ClassVar[bool] = False
+    """``sits_out`` goes by those, and by the affinity terms of the pods on nodes."""
+
     def tell(self, pod: Pod, node: NodeView) -> Sequence[str]:
         """The numbers it goes by on one node, a line each, for people who ask ``explain``.  Most have none to tell."""
         return ()
@@ -256,6 +259,10 @@ class ScorePlugin(Plugin):
 
 
 class ReservePlugin(Plugin):
+    def reserves(self, pod: Pod) -> bool:
+        """False if neither method does anything for pods with this spec, labels, namespace and controller."""
+        return True
+
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Verdict:
         """The pod is assumed on the node: take what it needs."""
         raise NotImplementedError

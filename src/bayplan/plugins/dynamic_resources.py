@@ -119,6 +119,9 @@ class DynamicResources(
 
     # -- committing: there is nothing to take, give back or write --
 
+    def reserves(self, pod: Pod) -> bool:
+        return False
+
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Verdict:
         return None
 

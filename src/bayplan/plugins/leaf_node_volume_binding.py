@@ -129,6 +129,9 @@ class LeafNodeVolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBin
 
     # -- committing: claims of pods on leaf nodes are bound in the cluster behind --
 
+    def reserves(self, pod: Pod) -> bool:
+        return self._in_tree.reserves(pod)
+
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Verdict:
         return None if self._binds_elsewhere(node_name) else self._in_tree.reserve(state, pod, node_name)
 

@@ -64,7 +64,7 @@ def _schedule(scheduler: Scheduler, count: int, progress: Tell) -> int:
     bound = 0
     for pod in _pods(count):
         scheduler.handle(PodAdded(pod))
-    while (intents := scheduler.schedule_one()) is not None:
+    while (intents := scheduler.schedule_some()) is not None:
         for intent in intents:
             if isinstance(intent, Bind):
                 scheduler.queue.done(intent.decision.pod.uid)

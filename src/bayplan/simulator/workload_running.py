@@ -24,6 +24,7 @@ from bayplan.engine.events import (
     Tick,
 )
 from bayplan.engine.intents import Bind, Evict, Intent
+from bayplan.engine.scheduler import MANY
 from bayplan.objects import kinds
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
@@ -172,8 +173,9 @@ class WorkloadRun:
         for pod in backlog:
             scheduler.handle(PodAdded(pod))
         bound = vain_waits = 0
+        most = 1 if self._recurring else MANY
         while bound < total and vain_waits < MAX_VAIN_WAITS:
-            intents = scheduler.schedule_one()
+            intents = scheduler.schedule_some(most)
             if intents is None:
                 if not self._let_time_pass():
                     break

@@ -140,6 +140,14 @@ class SchedulingQueue:
             self._numbers.rejected(queued, -1)
         return queued
 
+    def next_like(self, pod: Pod) -> Pod | None:
+        """The next pod, if it is of the same template as this one and nothing sets it apart."""
+        queued = self._active.first()
+        if queued is None or queued.pod.__dict__ is not pod.__dict__:
+            return None
+        following = queued.pod
+        return None if following.nominated_node_name or following.is_terminating else following
+
     def requeue_failed(
         self,
         queued: QueuedPod,

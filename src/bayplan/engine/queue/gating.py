@@ -13,8 +13,7 @@ import structlog
 
 from bayplan.engine.queue.requeueing import QueueProfile
 from bayplan.framework.plugin import PreEnqueuePlugin, QueuedPod
-from bayplan.framework.status import SUCCESS, Status, as_status, failed
-from bayplan.objects.pod import Pod
+from bayplan.framework.status import Status, as_status, failed
 
 log = structlog.get_logger(__name__)
 
@@ -35,19 +34,17 @@ class Gating:
             plugins = sorted(plugins, key=lambda plugin: plugin.name != queued.gating_plugin)
         pod = queued.pod
         for plugin in plugins:
-            status = _ask(plugin, pod)
-            if status is not SUCCESS and not status.is_success:
+            try:
+                verdict = plugin.pre_enqueue(pod)
+                if verdict is None:
+                    continue
+                status = as_status(verdict)
+            except Exception as error:
+                log.exception("pre_enqueue failed, the pod stays gated", plugin=plugin.name, pod=pod.key)
+                status = failed(error)
+            if not status.is_success:
                 queued.gating_plugin = plugin.name
                 queued.unschedulable_plugins |= {plugin.name}
                 return status.by(plugin.name)
         queued.gating_plugin = ""
         return None
-
-
-def _ask(plugin: PreEnqueuePlugin, pod: Pod) -> Status:
-    try:
-        verdict = plugin.pre_enqueue(pod)
-        return SUCCESS if verdict is None else as_status(verdict)
-    except Exception as error:
-        log.exception("pre_enqueue failed, the pod stays gated", plugin=plugin.name, pod=pod.key)
-        return failed(error)

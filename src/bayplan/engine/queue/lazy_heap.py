@@ -1,14 +1,16 @@
 """
 LazyHeap: pods in the order of a key, equal keys in the order they came in.
 
-Active, backoff and the ages of unschedulable pods are kept in one of these.  Taking a pod out of the middle
-only forgets it; its entry is thrown away when it comes to the top, or when dead entries outnumber live ones.
+Active, backoff and the ages of unschedulable pods are kept in one of these.  Most pods come in the order they go, so
+those that do wait in a line, and only who would jump it goes to a heap.  Taking a pod out of the middle only forgets
+it; its entry is thrown away when it comes to the front, or when dead entries outnumber live ones.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from itertools import count
 from typing import Any, TypeAlias
 
@@ -17,16 +19,18 @@ from bayplan.framework.plugin import QueuedPod
 Entry: TypeAlias = tuple[Any, int, QueuedPod]
 """Key, sequence number, pod.  The number is unique, so two pods are never compared with each other."""
 
-# A few dead entries cost less than rebuilding a small heap again and again.
+# A few dead entries cost less than a new line again and again.
 _DEAD_ALLOWED = 64
 
 
 class LazyHeap:
-    """A heap of pods, at most one entry for each uid."""
+    """Pods in order, at most one entry for each uid."""
 
-    __slots__ = ("_heap", "_live", "_sequence")
+    __slots__ = ("_heap", "_line", "_live", "_sequence")
 
     def __init__(self) -> None:
+        self._line: deque[Entry] = deque()
+        """In order; each new entry is either the last of these or in the heap."""
         self._heap: list[Entry] = []
         self._live: dict[str, Entry] = {}
         self._sequence = count()
@@ -34,7 +38,11 @@ class LazyHeap:
     def push(self, key: Any, queued: QueuedPod) -> None:
         entry = (key, next(self._sequence), queued)
         self._live[queued.pod.uid] = entry
-        heappush(self._heap, entry)
+        line = self._line
+        if not line or not key < line[-1][0]:
+            line.append(entry)
+        else:
+            heappush(self._heap, entry)
 
     def rekey(self, key: Any, queued: QueuedPod) -> None:
         """The pod's key may have changed; among equal keys it keeps its place in line."""
@@ -49,9 +57,8 @@ class LazyHeap:
 
     def pop(self) -> QueuedPod | None:
         """The pod with the smallest key, or None."""
-        heap, live = self._heap, self._live
-        while heap:
-            entry = heappop(heap)
+        live = self._live
+        while (entry := self._take()) is not None:
             queued = entry[2]
             uid = queued.pod.uid
             if live.get(uid) is entry:
@@ -61,13 +68,33 @@ class LazyHeap:
 
     def first_key(self) -> Any | None:
         """The smallest key, or None when nobody is here."""
-        heap, live = self._heap, self._live
-        while heap:
-            entry = heap[0]
+        entry = self._first()
+        return None if entry is None else entry[0]
+
+    def first(self) -> QueuedPod | None:
+        """Who would be popped."""
+        entry = self._first()
+        return None if entry is None else entry[2]
+
+    def _first(self) -> Entry | None:
+        live = self._live
+        while (entry := self._front()) is not None:
             if live.get(entry[2].pod.uid) is entry:
-                return entry[0]
-            heappop(heap)
+                return entry
+            self._take()
         return None
+
+    def _front(self) -> Entry | None:
+        line, heap = self._line, self._heap
+        if not heap:
+            return line[0] if line else None
+        return line[0] if line and line[0] < heap[0] else heap[0]
+
+    def _take(self) -> Entry | None:
+        line, heap = self._line, self._heap
+        if not heap:
+            return line.popleft() if line else None
+        return line.popleft() if line and line[0] < heap[0] else heappop(heap)
 
     def remove(self, uid: str) -> QueuedPod | None:
         entry = self._live.pop(uid, None)
@@ -92,6 +119,6 @@ class LazyHeap:
             yield entry[2]
 
     def _drop_dead(self) -> None:
-        if len(self._heap) > 2 * len(self._live) + _DEAD_ALLOWED:
-            self._heap = list(self._live.values())
-            heapify(self._heap)
+        if len(self._heap) + len(self._line) > 2 * len(self._live) + _DEAD_ALLOWED:
+            self._heap.clear()
+            self._line = deque(sorted(self._live.values(), key=lambda entry: entry[:2]))

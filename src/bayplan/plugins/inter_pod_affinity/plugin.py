@@ -97,6 +97,8 @@ class InterPodAffinity(PreFilterExtensions, FilterPlugin, PreScorePlugin, ScoreP
         generation = handle_of(self).objects.generation("Namespace")
         return pod.label_set, generation, terms
 
+    sits_out_by_terms = True
+
     def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
         affinity = pod.spec.affinity
         if affinity is not None and (affinity.pod_affinity or affinity.pod_anti_affinity):

@@ -43,7 +43,14 @@ from bayplan.objects.kosmos import WorkloadPolicy
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.plugins.leaf_node_workload_policy.allocating import STATE, allocate
-from bayplan.plugins.leaf_node_workload_policy.reading import WORKLOADS, PolicyReader, Rules, asks, policy_name
+from bayplan.plugins.leaf_node_workload_policy.reading import (
+    WORKLOADS,
+    PolicyReader,
+    Rules,
+    asks,
+    names_policy,
+    policy_name,
+)
 
 
 class LeafNodeWorkloadPolicyArgs(PluginArgs):
@@ -77,8 +84,10 @@ class LeafNodeWorkloadPolicy(PreFilterExtensions, FilterPlugin, PreScorePlugin, 
     def signature(self, pod: Pod) -> Hashable:
         return pod.label_set if asks(pod) else None
 
+    sits_out_by_template = True
+
     def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
-        return not asks(pod)
+        return not names_policy(pod) or pod.is_daemonset
 
     # -- filtering --
 
@@ -123,6 +132,9 @@ class LeafNodeWorkloadPolicy(PreFilterExtensions, FilterPlugin, PreScorePlugin, 
         return state[STATE].tiered(scores, handle_of(self).snapshot().nodes, feasible)
 
     # -- committing: the pod is counted from the moment the engine has assumed it, so there is nothing to keep --
+
+    def reserves(self, pod: Pod) -> bool:
+        return False
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Verdict:
         return None

@@ -55,10 +55,13 @@ class Rules:
 
 def asks(pod: Pod) -> bool:
     """Does the pod name a policy?  Pods of DaemonSets belong to their node and to no policy."""
+    return names_policy(pod) and not any(owner.kind == "DaemonSet" for owner in pod.metadata.owner_references or ())
+
+
+def names_policy(pod: Pod) -> bool:
+    """Does it have a label that names one?"""
     labels = pod.labels
-    if POLICY_LABEL not in labels and POLICY_LABEL_ALIAS not in labels:
-        return False
-    return not any(owner.kind == "DaemonSet" for owner in pod.metadata.owner_references or ())
+    return POLICY_LABEL in labels or POLICY_LABEL_ALIAS in labels
 
 
 def policy_name(pod: Pod) -> str | Status:

@@ -144,6 +144,9 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
 
     # -- committing --
 
+    def reserves(self, pod: Pod) -> bool:
+        return _has_claims(pod)
+
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Verdict:
         claims = state.get(CLAIMS)
         if claims is None or not (claims.selected or claims.open):
