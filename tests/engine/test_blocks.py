@@ -9,10 +9,12 @@ from random import Random
 import numpy as np
 import pytest
 
-from bayplan.engine.blocks import SMALLEST, Blocks
+from bayplan.engine.blocks import GROUP, SMALLEST, Blocks
 
 
-@pytest.mark.parametrize("size", [1, SMALLEST - 1, SMALLEST, SMALLEST + 1, 5 * SMALLEST + 3])
+@pytest.mark.parametrize(
+    "size", [1, SMALLEST - 1, SMALLEST, SMALLEST + 1, 5 * SMALLEST + 3, (2 * GROUP + 3) * SMALLEST + 1]
+)
 def test_the_pick_is_the_one_a_look_at_all_numbers_gives(size: int) -> None:
     rng = Random(size)
     blocks = Blocks(np.array([rng.randint(-1, 3) for _ in range(size)], np.int64))

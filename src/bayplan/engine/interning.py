@@ -29,10 +29,23 @@ class Prototypes:
 
     def __init__(self) -> None:
         self._known: OrderedDict[Hashable, Pod] = OrderedDict()
+        self._last: tuple[Pod, Pod] | None = None
+        """The pod before as it came, and its prototype: most pods follow one of their own template."""
         self._encode = msgspec.json.Encoder().encode
 
     def shared(self, pod: Pod) -> Pod:
         """The same pod on its template's spec, with everything known that the template's other pods made known."""
+        if self._last is not None and _is_alike(self._last[0], pod):
+            prototype = self._last[1]
+        else:
+            prototype = self._prototype(pod)
+            self._last = pod, prototype
+        shared = pod.evolve(spec=prototype.spec)
+        if not pod.reports_amounts and not prototype.reports_amounts:
+            return shared.sharing(prototype)
+        return shared
+
+    def _prototype(self, pod: Pod) -> Pod:
         owner = pod.controller
         spec = without_idle_volumes(pod.spec)
         key = (pod.label_set, owner and (owner.kind, owner.name), self._encode(spec))
@@ -41,11 +54,18 @@ class Prototypes:
             prototype = self._known[key] = pod.evolve(spec=spec)
             if len(self._known) > MAX_PROTOTYPES:
                 self._known.popitem(last=False)
-            return prototype
-        shared = pod.evolve(spec=prototype.spec)
-        if not pod.reports_amounts and not prototype.reports_amounts:
-            return shared.sharing(prototype)
-        return shared
+        return prototype
+
+
+def _is_alike(one: Pod, other: Pod) -> bool:
+    """Are they surely of one template?"""
+    a, b = one.metadata, other.metadata
+    return (
+        a.namespace == b.namespace
+        and a.labels == b.labels
+        and a.owner_references == b.owner_references
+        and one.spec == other.spec
+    )
 
 
 def without_idle_volumes(spec: PodSpec) -> PodSpec:

@@ -6,7 +6,7 @@ Informers and manifests make nodes; the cache turns them into rows, and plugins 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import msgspec
@@ -88,7 +88,7 @@ class Node(ApiObject, frozen=True, kw_only=True):
     @cached_property
     def allocatable(self) -> Resources:
         """What it has to give, as numbers; `.pods` is how many pods it takes."""
-        return Resources.from_quantities(self.allocatable_map, "status.allocatable")
+        return _allocatable(tuple(self.allocatable_map.items()))
 
     def evolve(self, **changes: Any) -> Node:
         """A copy with some of metadata, spec and status replaced; nothing worked out is carried over."""
@@ -100,3 +100,9 @@ class Node(ApiObject, frozen=True, kw_only=True):
             if key in labels:
                 return labels[key]
         return ""
+
+
+@lru_cache(maxsize=4096)
+def _allocatable(amounts: tuple[tuple[str, Quantity], ...]) -> Resources:
+    """Most nodes of a cluster are of a few sizes."""
+    return Resources.from_quantities(dict(amounts), "status.allocatable")
