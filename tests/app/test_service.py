@@ -190,7 +190,7 @@ async def test_a_part_that_breaks_ends_the_service_with_1(cluster: Cluster, monk
         raise IndexError("a mistake of ours")
 
     monkeypatch.setattr(Recorder, "run", broken)
-    monkeypatch.setattr("bayplan.app.collecting.settle", lambda: None)
+    monkeypatch.setattr("bayplan.engine.collecting.settle", lambda: None)
     options = SchedulerOptions(config_of(), str(cluster.plane.kubeconfig()), leader_elect=False, secure_port=0)
     with structlog.testing.capture_logs() as logs:
         assert await serve_controller(service_options(options), building(options)) == 1

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bayplan.app import collecting
+from bayplan.engine import collecting
 
 
 @pytest.fixture(autouse=True)

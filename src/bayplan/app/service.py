@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from bayplan.app import collecting
 from bayplan.app.controller_service import Build, ServiceOptions, run_controller
 from bayplan.app.scheduler import LiveScheduler
+from bayplan.engine import collecting
 from bayplan.framework.config_model import SchedulerConfig
 from bayplan.kube.client import Client
 from bayplan.kube.leader_election import LeaderElection

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
+from bayplan.engine import collecting
 from bayplan.engine.events import (
     Event,
     NodeAdded,
@@ -156,15 +157,15 @@ class WorkloadRun:
 
     def _measure(self) -> None:
         self.wanted = len(self._awaited)
-        # As the live scheduler does once it knows the cluster: the collector need not visit all that again.
-        gc.collect()
-        gc.freeze()
+        thresholds = gc.get_threshold()
+        collecting.settle()
         try:
             started, cpu = time.perf_counter(), time.process_time()
             self.bound = self._run_backlog()
             self.seconds, self.cpu_seconds = time.perf_counter() - started, time.process_time() - cpu
         finally:
             gc.unfreeze()
+            gc.set_threshold(*thresholds)
 
     def _run_backlog(self) -> int:
         """Schedule until every pod that should be bound is; how many were."""
