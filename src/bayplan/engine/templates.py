@@ -111,10 +111,8 @@ class Templates:
     def _read(self, pod: Pod, shape: Hashable, version: int) -> Template:
         if self._is_odd:
             raise NotRememberedError
-        of_objects = tuple(plugin.signature(pod) for plugin in self.of_objects.all)
-        of_rows = tuple(plugin.signature(pod) for plugin in self.of_rows.all)
-        if UNSIGNED in of_objects or UNSIGNED in of_rows:
-            raise NotRememberedError
+        of_objects = _signatures(self.of_objects, pod)
+        of_rows = _signatures(self.of_rows, pod)
         if len(self._rows) > MAX_TEMPLATES:
             self._forget_all()
         objects = self._objects.setdefault(of_objects, len(self._objects))
@@ -151,6 +149,13 @@ class Templates:
             known.clear()
         self._last = None
         self.generation += 1
+
+
+def _signatures(plugins: Plugins, pod: Pod) -> tuple[Hashable, ...]:
+    signatures = tuple(plugin.signature(pod) for plugin in plugins.all)
+    if UNSIGNED in signatures:
+        raise NotRememberedError
+    return signatures
 
 
 def _is_halved(plugin: Plugin, profile: Profile) -> bool:

@@ -20,6 +20,7 @@ from pydantic import Field, model_validator
 
 from bayplan.framework import (
     SKIP,
+    UNSIGNED,
     Change,
     Code,
     Codes,
@@ -153,7 +154,10 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     signature_by_template = True
 
     def signature(self, pod: Pod) -> Hashable:
-        return pod.required_node_affinity, pod.preferred_node_terms, _has_preferred(pod)
+        required = pod.required_node_affinity
+        if required is not None and _named_nodes(required.terms or ()) is not None:
+            return UNSIGNED  # a look at the few nodes it names is quicker than anything that is kept of all of them
+        return required, pod.preferred_node_terms, _has_preferred(pod)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> PreFilterResult | Verdict:
         required = pod.required_node_affinity
