@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from typing import NoReturn
 
+from hack.dev_cluster.asking import answers, is_alive
 from hack.dev_cluster.programs import ROOT, Programs, ProgramsMissingError, find
 from hack.dev_cluster.state import FOLDER, Settings, State, is_running, stop
 
 STARTING_S = 120.0
+INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,9 +32,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from hack.dev_cluster.supervising import serve
 
         return serve()
-    if options.action == "up":
-        return _up(Settings(options.nodes, options.kube_scheduler))
-    return _down() if options.action == "down" else _status()
+    try:
+        _be_interruptible()
+        if options.action == "up":
+            return _up(Settings(options.nodes, options.kube_scheduler))
+        return _down() if options.action == "down" else _status()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _be_interruptible() -> None:
+    """Once: the terminal and ``bayplan`` may both send the signal.  It was blocked while Python started."""
+    signal.signal(signal.SIGINT, _interrupt)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _interrupt(*_: object) -> NoReturn:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _up(settings: Settings) -> int:
@@ -42,8 +61,17 @@ def _up(settings: Settings) -> int:
         programs = find()
     except ProgramsMissingError as error:
         return _complain(str(error))
-    _start(settings, programs)
+    try:
+        return _start_and_wait(settings, programs)
+    except KeyboardInterrupt:
+        stop()
+        print("interrupted; what was started is ended", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _start_and_wait(settings: Settings, programs: Programs) -> int:
     print(f"starting Kubernetes {programs.version} with {settings.nodes} fake nodes", flush=True)
+    _start(settings, programs)
     deadline = time.monotonic() + STARTING_S
     while (state := State.load()) is None or not state.ready:
         if not is_running():
@@ -69,9 +97,14 @@ def _start(settings: Settings, programs: Programs) -> None:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    # It takes the lock a moment later; until then it would look as if nothing ran.
-    while not is_running() and started.poll() is None:
-        time.sleep(0.02)
+    # It takes the lock and says its number a moment later; until then nobody could end it.
+    try:
+        while State.load() is None and started.poll() is None:
+            time.sleep(0.02)
+    except KeyboardInterrupt:
+        started.terminate()
+        started.wait()
+        raise
 
 
 def _down() -> int:
@@ -81,8 +114,15 @@ def _down() -> int:
 
 def _status() -> int:
     state = State.load()
-    if state is None or not is_running():
+    if not is_running():
         print("not running")
+        return 1
+    if state is None or not state.ready:
+        print(f"starting, and not ready yet\nlogs in {FOLDER}\nto end it: bayplan dev-cluster down")
+        return 1
+    if not is_alive(state.pid) or not answers(state.server):
+        what = f"{state.server} does not answer" if is_alive(state.pid) else "nobody looks after it any more"
+        print(f"broken: {what}\nlogs in {FOLDER}\nto end it: bayplan dev-cluster down")
         return 1
     print(f"running: Kubernetes {state.version} at {state.server}\nKUBECONFIG={state.kubeconfig}\nlogs in {FOLDER}")
     return 0

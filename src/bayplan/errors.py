@@ -117,7 +117,8 @@ class PluginError(BayplanError):
         super().__init__(plugin, extension_point, pod, cause)
 
     def __str__(self) -> str:
-        what = self.cause if isinstance(self.cause, str) else f"{type(self.cause).__name__}: {self.cause}"
+        cause = self.cause
+        what = cause if isinstance(cause, str) else f"{type(cause).__name__}: {cause}".removesuffix(": ")
         return f"plugin {self.plugin} failed in {self.extension_point} for pod {self.pod}: {what}"
 
 

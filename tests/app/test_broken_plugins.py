@@ -68,10 +68,11 @@ class Troublemaker(
 ):
     name = "Troublemaker"
     is_repaired: ClassVar[bool] = False
+    error: ClassVar[type[BaseException]] = ZeroDivisionError
 
     def _maybe(self, pod: Pod, *points: str) -> None:
         if not Troublemaker.is_repaired and pod.labels.get("raise-at") in points:
-            raise ZeroDivisionError(f"at {points[0]}")
+            raise self.error(f"at {points[0]}")
 
     def requeue_on(self) -> tuple[On, ...]:
         return (On("Pod", Change.ANY, self._hint), On("Node", Change.ANY, self._hint))
@@ -136,9 +137,15 @@ def _at(point: str) -> dict[str, Any]:
     return {"labels": {"raise-at": point}}
 
 
+@pytest.mark.parametrize("error", [ZeroDivisionError, SystemExit])
 async def test_a_plugin_that_raises_fails_its_pod_and_nothing_else(
-    cluster: Cluster, witness: Witness, broken: type[Troublemaker]
+    cluster: Cluster,
+    witness: Witness,
+    broken: type[Troublemaker],
+    error: type[BaseException],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(Troublemaker, "error", error)
     await cluster.nodes(2)
     async with running(cluster.plane, plugins=[broken], config=_first_to_bind()) as run:
         await asyncio.gather(*(cluster.pod(point, metadata=_at(point)) for point in POINTS))
@@ -149,7 +156,7 @@ async def test_a_plugin_that_raises_fails_its_pod_and_nothing_else(
                 condition = await cluster.unschedulable(point)
                 assert (point, condition["reason"]) == (point, "SchedulerError")
                 assert text in condition["message"], point
-                assert "ZeroDivisionError: at " in condition["message"], point
+                assert f"{error.__name__}: at " in condition["message"], point
         assert not run.task.done()
         Troublemaker.is_repaired = True
         await cluster.node("n3")

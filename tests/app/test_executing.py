@@ -17,7 +17,7 @@ from bayplan.app.executing import MAX_PATCHING, Executor, status_patch
 from bayplan.clock import VirtualClock
 from bayplan.engine.events import BindFailed, Bound, Event, PreemptionDone
 from bayplan.engine.intents import Bind, Emit, Evict, Intent, PatchStatus
-from bayplan.errors import ConflictError, NotFoundError, TransportError
+from bayplan.errors import ConflictError, LeadershipLostError, NotFoundError, TransportError
 from bayplan.framework.decision import Decision
 from bayplan.framework.plugin import QueuedPod
 from bayplan.framework.status import Code, Status
@@ -95,6 +95,7 @@ class Parts:
         self.engine = engine
         self.patches: list[tuple[str, dict[str, Any]]] = []
         self.emitted: list[str] = []
+        self.notes: list[str] = []
         self.gate = asyncio.Event()
         self.gate.set()
         self.problem: Exception | None = None
@@ -108,6 +109,7 @@ class Parts:
 
     def emit(self, about: Pod, **settings: Any) -> None:
         self.emitted.append(f"{settings['reason']} {about.name}")
+        self.notes.append(settings["note"])
 
     def binding_ended(self, event: Bound | BindFailed, started: float) -> None:
         return None
@@ -229,6 +231,31 @@ async def test_nothing_is_said_about_a_pod_that_others_bound_or_deleted(error: E
     executor.carry_out([bind()])
     await settle(executor)
     assert (bool(parts.emitted), bool(parts.patches)) == (says, says)
+
+
+@pytest.mark.parametrize(
+    ("slow", "text"),
+    [
+        ({}, "not the leader any more: nothing was written"),
+        (
+            {"Slow/Filter": 12.04, "Other/Score": 0.2},
+            "not the leader any more: nothing was written; plugin Slow took 12.0 s in Filter, and meanwhile the lease was "
+            "not renewed",
+        ),
+    ],
+)
+async def test_a_lease_that_ran_out_is_not_blamed_on_the_bind_plugin(slow: dict[str, float], text: str) -> None:
+    executor, engine, parts = made()
+    lost = LeadershipLostError("not the leader any more: nothing was written")
+    engine.outcome = lambda bind: BindFailed(bind.queued, bind.decision, Status(Code.ERROR, ("no",), error=lost))
+    note = 'running Bind plugin "DefaultBinder": not the leader any more'
+    engine.answer = [Emit(WEB, "Warning", "FailedScheduling", "Scheduling", note), no(message=note)]
+    intent = bind()
+    intent.decision.slow_plugins = slow
+    executor.carry_out([intent])
+    await settle(executor)
+    assert parts.notes == [text]
+    assert [patch["conditions"][0]["message"] for _, patch in parts.patches] == [text]
 
 
 async def test_the_end_of_a_preemption_is_told() -> None:

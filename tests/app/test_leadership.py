@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
+from structlog.testing import capture_logs
 
 from bayplan.errors import LeadershipLostError
+from bayplan.framework import FilterPlugin
 from tests.support.api import Object
 from tests.support.faults import Hold, LostRequest
 from tests.support.live import Cluster, config_of, running, until
@@ -105,6 +107,34 @@ async def test_a_bind_that_waited_while_the_lease_was_lost_is_not_sent(cluster: 
         await asyncio.sleep(0.5)
         assert one.faults.count("POST", "/binding$") == 1
         assert "nodeName" not in (await cluster.get("p1"))["spec"]
+
+
+class Slow(FilterPlugin):
+    """Takes its time for one pod, once."""
+
+    name = "Slow"
+    is_rested: ClassVar[bool] = False
+
+    def filter_node(self, state: Any, pod: Any, node: Any) -> None:
+        if not Slow.is_rested:
+            Slow.is_rested = True
+            time.sleep(DEADLINE_S + 0.2)
+
+
+async def test_a_plugin_that_holds_up_the_renewal_is_named_and_its_pod_is_tried_again(
+    cluster: Cluster, witness: Witness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Slow, "is_rested", False)
+    await cluster.nodes(2)
+    async with running(cluster.plane, plugins=[Slow], lease=lease(cluster, "one")):
+        with capture_logs() as logs:
+            await cluster.pod("p1")
+            event = await cluster.event("p1", "FailedScheduling")
+            await cluster.bound("p1")
+    (line,) = (each for each in logs if each["event"].startswith("the lease could not be renewed in time"))
+    assert (line["plugin"], line["pod"]) == ("Slow/Filter", f"{cluster.namespace}/p1")
+    assert "DefaultBinder" not in event["message"]
+    assert f"plugin Slow took {DEADLINE_S + 0.2:.1f} s in Filter" in event["message"]
 
 
 async def test_a_short_trouble_with_the_lease_costs_nothing(cluster: Cluster, witness: Witness) -> None:

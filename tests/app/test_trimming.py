@@ -73,6 +73,44 @@ def test_annotations_that_are_asked_for_stay() -> None:
     assert document["metadata"]["annotations"] == {"example.com/kept": "yes"}
 
 
+def test_all_annotations_stay_on_request() -> None:
+    trimming = Trimming(keep=["*"])
+
+    assert trimmed(POD, trimming)["metadata"]["annotations"] == {"token": "hunter2", "example.com/kept": "yes"}
+    assert trimming.left_out == set()
+
+
+def test_annotations_that_go_are_named() -> None:
+    trimming = Trimming(keep=["example.com/kept"])
+    trimmed(POD, trimming)
+    trimmed(POD.replace("token:", "key:"), trimming)
+
+    assert trimming.left_out == {"token", "key"}
+
+
+def test_for_use_in_this_process_nothing_goes_that_a_plugin_could_read() -> None:
+    trimming = Trimming(whole=True)
+    pod = trimmed(POD, trimming)
+
+    assert pod["metadata"]["annotations"] == {"token": "hunter2", "example.com/kept": "yes"}
+    assert pod["metadata"]["resourceVersion"] == "7"
+    assert pod["spec"]["volumes"][0] == {"name": "keys", "secret": {"secretName": "hunter2"}}
+    storage = "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: fast}, parameters: {a: b}}"
+    assert trimmed(storage, trimming)["parameters"] == {"a": "b"}
+    assert trimming.left_out == set()
+
+
+def test_a_live_object_has_no_timetable() -> None:
+    """In a simulation it would come later, and it is there already."""
+    raw = yaml.safe_load(POD)
+    moments = {f"simulation.bayplan.io/{name}": "5m" for name in ("at", "arrives", "interval")}
+    raw["metadata"]["annotations"] = {**moments, "mine": "yes"}
+    document = Trimming(whole=True).document(KINDS["Pod"], raw)
+
+    assert document is not None
+    assert document["metadata"]["annotations"] == {"mine": "yes"}
+
+
 def test_annotations_that_scheduling_reads_stay() -> None:
     document = trimmed(
         """

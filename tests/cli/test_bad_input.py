@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from tests.cli.support import NODE, POD, Shell, joined
@@ -28,6 +31,12 @@ def with_spread(selector: str) -> str:
     return with_spec(f"topologySpreadConstraints: [{{{constraint}, labelSelector: {selector}}}]")
 
 
+def with_replicas(number: int) -> str:
+    template = "{metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}"
+    spec = f"{{replicas: {number}, selector: {{matchLabels: {{a: b}}}}, template: {template}}}"
+    return f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec: {spec}\n"
+
+
 MANIFESTS = [
     ("broken YAML", "apiVersion: v1\nkind: Pod\n  metadata: {}\n", "in.yaml:3: this is not YAML: mapping values"),
     ("a tab", "apiVersion: v1\n\tkind: Pod\n", "in.yaml:2: this is not YAML: found a tab character"),
@@ -35,6 +44,22 @@ MANIFESTS = [
     ("an empty file", "", "in.yaml: holds no objects; give a file with at least one object"),
     ("nothing but comments", "# later\n---\n", "in.yaml: holds no objects"),
     ("text that is no object", "hello\n", 'in.yaml:1: expected an object, found "hello"'),
+    (
+        "an item that is nothing",
+        "apiVersion: v1\nkind: List\nitems:\n- null\n",
+        "in.yaml:4: expected an object, found null; begin with apiVersion, kind and metadata",
+    ),
+    ("levels without end", "[" * 3000 + "]" * 3000, "in.yaml: nested too deeply to be read; write fewer levels"),
+    (
+        "too many replicas for the field",
+        with_replicas(99999999999),
+        "in.yaml:1: Deployment web: spec.replicas: 99999999999 is too large; write a 32-bit whole number",
+    ),
+    (
+        "too many replicas for a simulation",
+        with_replicas(2147483647),
+        "in.yaml:1: Deployment web: spec.replicas: 2147483647 pods are too many to simulate; write at most 5000000",
+    ),
     ("no kind", "apiVersion: v1\nmetadata: {name: a}\n", "in.yaml:1: object a: kind: no kind"),
     ("no version", "kind: Pod\nmetadata: {name: a}\n", "in.yaml:1: Pod a: apiVersion: no apiVersion"),
     (
@@ -102,7 +127,7 @@ MANIFESTS = [
     (
         "a selector that its own template does not match",
         "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  selector: {matchLabels: {app: web}}\n"
-        "  template: {metadata: {labels: {app: api}}, spec: {containers: []}}\n",
+        "  template: {metadata: {labels: {app: api}}, spec: {containers: [{name: c, image: web}]}}\n",
         "in.yaml:1: Deployment web: spec.template.metadata.labels: do not match spec.selector",
     ),
 ]
@@ -207,7 +232,7 @@ def test_two_configurations(shell: Shell) -> None:
 
 PLUGINS = [
     ("no colon", "mine", "--plugin mine: write module:Class or path/to/file.py:Class"),
-    ("no file", "nowhere.py:Mine", "--plugin nowhere.py:Mine: no file"),
+    ("no file", "nowhere.py:Mine", "--plugin nowhere.py:Mine: no file "),
     ("no such class", "mine.py:Other", '--plugin mine.py:Other: mine.py has no class "Other"'),
     ("not a plugin", "mine.py:Plain", "--plugin mine.py:Plain: class Plain is not a plugin"),
     ("neither form", "neither.py:Mine", "--plugin neither.py:Mine: importing"),
@@ -237,3 +262,53 @@ def test_a_plugin_with_the_name_of_another(shell: Shell) -> None:
     ended = shell.run("simulate", "-f", "in.yaml", "--plugin", "mine.py:Mine")
     assert (ended.code, len(ended.err.splitlines())) == (2, 1)
     assert 'plugin name "NodeAffinity" is taken twice' in ended.err
+
+
+FILES = [
+    ("standard input twice", ["-", "-"], "-f: standard input can be read only once; write -f - once"),
+    ("an empty path", [""], "-f: an empty path; name a file, a folder or -"),
+    ("a link to itself", ["loop.yaml"], "loop.yaml: cannot be read: Too many levels of symbolic links; the link leads"),
+    ("a path that is too long", ["x" * 300], f"{'x' * 300}: cannot be read: File name too long; give another file"),
+    (
+        "broken JSON",
+        ["broken.json"],
+        "broken.json:3: this is not JSON: expecting property name enclosed in double quotes; check the commas",
+    ),
+]
+
+
+@pytest.mark.parametrize(("case", "names", "line"), FILES, ids=[case for case, _, _ in FILES])
+def test_a_file_that_cannot_be_read(shell: Shell, case: str, names: list[str], line: str) -> None:
+    (shell.folder / "loop.yaml").symlink_to("loop.yaml")
+    shell.write("broken.json", '{\n "kind": "Pod",\n}\n]')
+    ended = shell.run("simulate", *(argument for name in names for argument in ("-f", name)))
+    assert (ended.code, ended.out) == (2, "")
+    assert len(ended.err.splitlines()) == 1, ended.err
+    assert ended.err.startswith(f"error: {line}"), ended.err
+
+
+def test_yaml_in_a_file_that_is_called_json_is_read(shell: Shell) -> None:
+    shell.write("all.json", joined(NODE, POD))
+    assert shell.run("simulate", "-f", "all.json").code == 0
+
+
+CLOSED = [
+    ("-f - <&-", "standard input: is closed; send objects through a pipe or name a file"),
+    ("-f in.yaml >&-", "standard output is closed; send it to a file or through a pipe"),
+    ("-f in.yaml >/dev/full", "standard output cannot be written: No space left on device; send it somewhere else"),
+    ("-f in.yaml -o json >/dev/full", "standard output cannot be written: No space left on device; send it somewhere"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "line"), CLOSED)
+def test_streams_that_are_closed_or_full(shell: Shell, arguments: str, line: str) -> None:
+    shell.write("in.yaml", joined(NODE, POD))
+    ended = subprocess.run(
+        ["sh", "-c", f"exec {sys.executable} -m bayplan simulate {arguments}"],
+        cwd=shell.folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, len(ended.stderr.splitlines())) == (2, 1), ended.stderr
+    assert ended.stderr.startswith(f"error: {line}")

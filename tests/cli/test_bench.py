@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.support import Shell
 
 
@@ -54,6 +56,13 @@ def test_a_mistake_in_a_template_names_file_object_and_field(shell: Shell, tmp_p
 def test_a_workload_that_is_no_file_runs_alone(shell: Shell) -> None:
     ended = shell.run("bench", "plain", "placement")
     assert (ended.code, ended.err) == (2, 'error: the workload "placement" runs alone; give it without others\n')
+
+
+@pytest.mark.parametrize("flag", ["--nodes", "--pods"])
+def test_a_workload_with_sizes_of_its_own_takes_no_others(shell: Shell, flag: str) -> None:
+    ended = shell.run("bench", "placement", flag, "100")
+    said = 'error: the workload "placement" has sizes of its own; leave out --nodes and --pods\n'
+    assert (ended.code, ended.err) == (2, said)
 
 
 def test_the_large_one_can_be_made_small(shell: Shell) -> None:

@@ -62,15 +62,19 @@ def test_an_error_is_one_line_and_with_v_it_shows_where_it_comes_from(shell: She
         shell.run("simulate", "-f", "nix.yaml", "-v")
 
 
-def test_what_should_not_have_happened_is_one_line_too(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [ZeroDivisionError("division by zero"), SystemExit(7)])
+def test_what_should_not_have_happened_is_one_line_too(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
     def break_down(*_: object, **__: object) -> None:
-        raise ZeroDivisionError("division by zero")
+        raise error
 
     monkeypatch.setattr("bayplan.simulator.simulating.simulate", break_down)
     path = shell.write("n.yaml", NODE)
     ended = shell.run("simulate", "-f", path)
     assert ended.code == 2
-    assert ended.err == "error: this should not have happened: ZeroDivisionError: division by zero; -v shows where\n"
+    said = f"{type(error).__name__}: {error}"
+    assert ended.err == f"error: this should not have happened: {said}; -v shows where\n"
 
 
 def test_an_interrupted_command_ends_as_such(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

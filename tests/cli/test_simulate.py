@@ -129,11 +129,31 @@ def test_time_can_be_set_and_let_run(shell: Shell) -> None:
     assert document["pods"][0]["attempts"] > 1
 
 
+def test_time_can_be_set_to_where_floats_of_it_are_far_apart(shell: Shell) -> None:
+    path = shell.write("all.yaml", joined(NODE, POD))
+    ended = shell.run("simulate", "-f", path, "--now", "2999-12-31T23:59:59Z", "--for", "2h", "-o", "json")
+    assert (ended.code, json.loads(ended.out)["elapsed"]) == (0, 7200.0)
+
+
+def test_time_ends_with_the_year_9999(shell: Shell) -> None:
+    path = shell.write("all.yaml", joined(NODE, POD))
+    ended = shell.run("simulate", "-f", path, "--now", "9999-12-31T23:59:59Z", "--for", "2h")
+    assert ended.code == 2
+    assert ended.err == "error: virtual time would go beyond the year 9999; begin earlier or let less time pass\n"
+
+
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [
         ("--now", "yesterday", 'error: --now: "yesterday" is not a time; write it like 2026-01-31T10:00:00Z'),
+        (
+            "--now",
+            "1969-12-31T23:59:59Z",
+            "error: --now: 1969-12-31T23:59:59Z is too far away; write a time of the years",
+        ),
+        ("--now", "9999-12-31T23:59:59-12:00", "error: --now: 9999-12-31T23:59:59-12:00 is too far away; "),
         ("--for", "10", 'error: --for: "10" is not a duration; write a number and a unit'),
+        ("--for", "99999999h", 'error: --for: "99999999h" is too long; write at most "2562047h"'),
         ("--for", "-5s", "error: --for: -5s is less than nothing"),
     ],
 )
@@ -203,6 +223,12 @@ def test_a_run_with_usage_profiles_shows_real_use(shell: Shell) -> None:
     assert (ended.code, ended.err) == (0, "")
     assert "0 TO 10 MINUTES" in ended.out
     assert "0 TO" not in shell.run("simulate", "-f", path).out
+
+
+def test_an_outage_in_a_run_without_a_length_is_refused(shell: Shell) -> None:
+    ended = shell.run("simulate", "-f", shell.write("all.yaml", NODE), "--outage", "1m-5m")
+    said = "error: --outage: has no effect without --for; write --for, too, or leave it out\n"
+    assert (ended.code, ended.out, ended.err) == (2, "", said)
 
 
 @pytest.mark.parametrize("span", ["10m", "20m-10m", "now-10m", "1m-"])

@@ -46,7 +46,7 @@ metadata: {name: vm-d, annotations: {team/node: n2}}
 apiVersion: apps/v1
 kind: StatefulSet
 metadata: {name: web, annotations: {bayplan.io/sticky-node-1: n2, bayplan.io/sticky-node-x: n2}}
-spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: []}}}
+spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: web}]}}}
 """
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +33,6 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_a_deployment_runs_in_a_dev_cluster(cache: Path) -> None:
-    import sys
-
     assert run_cli(["dev-cluster", "status"]) == (1, "not running\n", "")
     code, printed, complaints = run_cli(["dev-cluster", "up", "--nodes", "2"])
     assert (code, complaints) == (0, "")
@@ -56,6 +56,55 @@ def test_a_deployment_runs_in_a_dev_cluster(cache: Path) -> None:
     assert run_cli(["dev-cluster", "status"])[0] == 1
     assert not kubeconfig.exists()
     assert run_cli(["dev-cluster", "down"]) == (0, "it was not running\n", "")
+
+
+def test_interrupted_while_it_starts_it_ends_what_it_started(cache: Path) -> None:
+    folder = cache / "bayplan" / "dev-cluster"
+    command = [sys.executable, "-m", "bayplan", "dev-cluster", "up"]
+    starting = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for((folder / "state.json").exists)
+    told = run_cli(["dev-cluster", "status"])
+    assert (told[0], told[1].splitlines()[0]) == (1, "starting, and not ready yet")
+
+    starting.send_signal(signal.SIGINT)
+    _, complaints = starting.communicate(timeout=60)
+    assert (starting.returncode, complaints) == (130, "interrupted; what was started is ended\n")
+    assert not folder.exists()
+    assert run_cli(["dev-cluster", "status"]) == (1, "not running\n", "")
+
+
+def test_status_tells_that_nobody_looks_after_the_cluster_any_more(cache: Path) -> None:
+    assert run_cli(["dev-cluster", "up", "--nodes", "1"])[0] == 0
+    state = json.loads((cache / "bayplan" / "dev-cluster" / "state.json").read_text())
+    os.kill(state["pid"], signal.SIGKILL)
+
+    wait_for(lambda: run_cli(["dev-cluster", "status"])[0] == 1)
+    assert run_cli(["dev-cluster", "status"])[1].startswith("broken: nobody looks after it any more\n")
+    assert run_cli(["dev-cluster", "down"]) == (0, "ended\n", "")
+
+
+def test_status_tells_that_the_api_server_does_not_answer(cache: Path) -> None:
+    assert run_cli(["dev-cluster", "up", "--nodes", "1"])[0] == 0
+    state = json.loads((cache / "bayplan" / "dev-cluster" / "state.json").read_text())
+    server = child_of(state["pid"], "kube-apiserver")
+    os.kill(server, signal.SIGSTOP)
+    try:
+        code, told, _ = run_cli(["dev-cluster", "status"])
+    finally:
+        os.kill(server, signal.SIGCONT)
+    assert (code, told.splitlines()[0]) == (1, f"broken: {state['server']} does not answer")
+
+
+def child_of(parent: int, name: str) -> int:
+    listed = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(parent)], capture_output=True, text=True)
+    return next(int(line.split()[0]) for line in listed.stdout.splitlines() if name.startswith(line.split()[1]))
+
+
+def wait_for(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def kubectl(kubeconfig: Path, *arguments: str, given: Any = None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 import yaml
 
 from bayplan.cli.main import main
+from tests.e2e.replicas import Replicas
 from tests.support.control_plane import ControlPlane
 from tests.support.live import Cluster, node_manifest
 
@@ -84,6 +86,61 @@ def test_a_snapshot_can_be_simulated_and_tells_no_secrets(shop: Cluster, bayplan
         "fits": ("Bound", "n2"),
         "big": ("Pending", None),
     }
+
+
+OWN_PLUGIN = """
+from bayplan.framework import Code, FilterPlugin, Reason
+
+OTHER_RACK = Reason(Code.UNRESOLVABLE, "node(s) were in another rack")
+
+
+class SameRack(FilterPlugin):
+    name = "SameRack"
+    reasons = (OTHER_RACK,)
+
+    def filter_node(self, state, pod, node):
+        wanted = pod.annotations.get("example.com/rack")
+        return OTHER_RACK if wanted and node.labels.get("rack") != wanted else None
+"""
+
+
+@pytest.fixture
+async def picky(shop: Cluster, tmp_path: Path) -> tuple[str, ...]:
+    """A pod that may run nowhere, which only a plugin of one's own knows; how to explain it with that."""
+    (tmp_path / "same_rack.py").write_text(OWN_PLUGIN)
+    await shop.pod("picky", metadata={"annotations": {"example.com/rack": "r9"}})
+    return ("explain", "pod", "picky", "-n", shop.namespace, f"--plugin={tmp_path / 'same_rack.py'}:SameRack")
+
+
+async def test_with_a_plugin_of_ones_own_explain_says_what_the_live_scheduler_says(
+    shop: Cluster, picky: tuple[str, ...], replicas: Replicas, bayplan: Bayplan
+) -> None:
+    kubeconfig = f"--kubeconfig={shop.plane.kubeconfig()}"
+    code, printed, complaints = await asyncio.to_thread(bayplan, *picky, "-o", "json", kubeconfig)
+    assert (code, complaints) == (1, "")
+
+    replicas.start(picky[-1])
+    condition = await shop.unschedulable("picky", timeout_s=20.0)
+    assert "2 node(s) were in another rack" in condition["message"]
+    assert json.loads(printed)["message"] == condition["message"]
+
+
+def test_a_snapshot_says_which_annotations_are_left_out(
+    shop: Cluster, picky: tuple[str, ...], bayplan: Bayplan, tmp_path: Path
+) -> None:
+    file, kubeconfig = str(tmp_path / "snapshot.yaml"), f"--kubeconfig={shop.plane.kubeconfig()}"
+    live = bayplan(*picky, kubeconfig)
+
+    bayplan("snapshot", "-o", file, kubeconfig)
+    assert Path(file).read_text().startswith("# What bayplan snapshot saw of a cluster")
+    code, _, complaint = bayplan(*picky, "-f", file)
+    assert code == 0
+    assert "this snapshot is without the annotations example.com/rack, note, which SameRack may read" in complaint
+
+    bayplan("snapshot", "-o", file, "--annotation", "example.com/rack", kubeconfig)
+    assert bayplan(*picky, "-f", file)[:2] == live[:2]
+    bayplan("snapshot", "-o", file, "--annotation", "*", kubeconfig)
+    assert bayplan(*picky, "-f", file) == live
 
 
 def test_reading_changes_nothing(shop: Cluster, bayplan: Bayplan) -> None:

@@ -80,6 +80,12 @@ def answers(point: str) -> list[Any]:
         pytest.param(ERROR, Code.ERROR, f"{running}the disk is gone", id="Error"),
         pytest.param(RAISES, Code.ERROR, f"{running}{raised(point)}", id="raises"),
         pytest.param(
+            SystemExit(7),
+            Code.ERROR,
+            f"{running}plugin A failed in {point} for pod default/p: SystemExit: 7",
+            id="ends the process",
+        ),
+        pytest.param(
             True,
             Code.ERROR,
             f"{running}plugin A failed in {point} for pod default/p: "
@@ -118,6 +124,26 @@ def test_what_bind_may_say(answer: Any, code: Code | None, message: str, awaited
         return
     assert isinstance(event, BindFailed)
     assert (event.status.code, event.status.message, event.waited) == (code, message, False)
+
+
+@pytest.mark.parametrize(
+    ("says", "complaint"),
+    [
+        ("x", "ValueError: pre_bind_timeout_s returned 'x'; return a number of seconds, or None"),
+        (-1, "ValueError: pre_bind_timeout_s returned -1; return a number of seconds, or None"),
+        (RAISES, "RuntimeError: boom"),
+    ],
+)
+def test_a_deadline_that_makes_no_sense_is_named(says: Any, complaint: str) -> None:
+    class Odd(SaysPreBind):
+        name = "A"
+
+        def pre_bind_timeout_s(self) -> Any:
+            if isinstance(says, BaseException):
+                raise says
+            return says
+
+    assert Binding(Odd).failure().status.message == f"plugin A failed in PreBind for pod default/p: {complaint}"
 
 
 def test_a_bind_plugin_that_skips_leaves_it_to_the_next() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
-from bayplan.engine.running import SLOW_S, Calls
+from bayplan.engine.running import SLOW_S, Calls, beside
 from bayplan.errors import PluginError
 from bayplan.framework.ports import NoMetrics
 from bayplan.framework.status import SKIP, Status, unschedulable
@@ -40,6 +43,63 @@ def test_what_a_plugin_raises_names_plugin_point_and_pod() -> None:
     assert (caught.value.plugin, caught.value.extension_point) == ("A", "Filter")
 
 
+@pytest.mark.parametrize("raised", [SystemExit(7), BaseException("bare")])
+def test_so_does_what_would_end_the_process(raised: BaseException) -> None:
+    with pytest.raises(PluginError) as caught:
+        Calls(POD).run(PLUGIN, "Filter", _raising(raised))
+    assert str(caught.value).endswith(f"{type(raised).__name__}: {raised}")
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt(), asyncio.CancelledError(), GeneratorExit()])
+def test_what_is_not_the_plugins_goes_through(raised: BaseException) -> None:
+    with pytest.raises(type(raised)):
+        Calls(POD).run(PLUGIN, "Filter", _raising(raised))
+    with pytest.raises(type(raised)):
+        asyncio.run(_beside(raised))
+
+
+def _raising(error: BaseException) -> Any:
+    def fail() -> None:
+        raise error
+
+    return fail
+
+
+async def _beside(error: BaseException) -> None:
+    class Working(SaysFilter):
+        name = "Working"
+
+        async def background(self) -> None:
+            await asyncio.sleep(0)
+            raise error
+
+    work = beside(Working())
+    try:
+        work.send(None)
+        work.send(None)
+    except StopIteration:
+        return
+
+
+@pytest.mark.parametrize("raised", [ValueError("no idea"), SystemExit(7)])
+def test_what_is_done_beside_scheduling_and_fails_is_named(raised: BaseException) -> None:
+    with capture_logs() as logs:
+        asyncio.run(_beside(raised))
+    line, details = logs
+    assert (line["log_level"], line["plugin"]) == ("error", "Working")
+    assert line["error"] == f"{type(raised).__name__}: {raised}"
+    assert "exc_info" not in line
+    assert (details["log_level"], details["exc_info"]) == ("debug", raised)
+
+
+def test_a_coroutine_where_a_verdict_belongs_is_refused_and_closed() -> None:
+    async def later() -> None:
+        return None
+
+    with pytest.raises(PluginError, match="got coroutine"):
+        Calls(POD).verdict(PLUGIN, "Filter", later)
+
+
 def test_a_verdict_is_stamped_with_the_plugins_name() -> None:
     assert Calls(POD).verdict(PLUGIN, "Filter", lambda: unschedulable("no")) == unschedulable("no").by("A")
 
@@ -57,6 +117,13 @@ def test_a_slow_call_is_remembered_and_counted_also_when_it_fails() -> None:
         calls.run(PLUGIN, "Score", lambda: 1 // 0)
     assert calls.slow == pytest.approx({"A/Filter": 2 * SLOW_S, "A/Score": 2 * SLOW_S})
     assert metrics.counted == [("slow_plugin_calls_total", "A", "Filter"), ("slow_plugin_calls_total", "A", "Score")]
+
+
+def test_slow_calls_of_one_plugin_add_up() -> None:
+    calls = Calls(POD, timer=ticking(2 * SLOW_S).__next__)
+    for _ in range(3):
+        calls.run(PLUGIN, "Filter", lambda: None)
+    assert calls.slow == pytest.approx({"A/Filter": 6 * SLOW_S})
 
 
 def test_a_quick_call_leaves_no_trace() -> None:

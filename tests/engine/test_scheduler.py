@@ -1,38 +1,30 @@
-"""The scheduler as a whole: events in, intents out, and no plugin that can stop it."""
+"""The scheduler as a whole: events in, intents out."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Any
 
-import numpy as np
 import pytest
 
-from bayplan.engine.events import BindFailed, Bound, PodChanged, PodDeleted, PreemptionDone, Tick
+from bayplan.engine.events import BindFailed, PodChanged, PodDeleted, PreemptionDone, Tick
 from bayplan.engine.intents import Bind, Emit
 from bayplan.framework.events import Change, On
-from bayplan.framework.plugin import Nomination, Plugin, PostFilterResult, PreFilterResult, Wait
+from bayplan.framework.plugin import (
+    Nomination,
+    PostFilterResult,
+)
 from bayplan.framework.status import SKIP, SUCCESS, Code, Status, failed, unresolvable, unschedulable
 from bayplan.plugins.default_preemption import DefaultPreemption
 from bayplan.testing import node, pod
 from tests.engine.support import (
-    SaysBind,
     SaysFilter,
-    SaysFilterTable,
-    SaysPermit,
-    SaysPostBind,
     SaysPostFilter,
-    SaysPreBind,
     SaysPreEnqueue,
-    SaysPreFilter,
-    SaysPreScore,
-    SaysReserve,
-    SaysScore,
     SaysScoreNode,
     World,
     named,
     note_of,
-    patch_of,
 )
 
 P = pod("p")
@@ -175,99 +167,6 @@ def test_what_pre_enqueue_may_say(answer: Any, place: str) -> None:
     assert (world.scheduler.schedule_one() is None) is (place == "gated"), "nothing is told of a gated pod"
 
 
-# -- plugins that fail --
-
-
-def for_bad(answer: Any, good: Any = None) -> Any:
-    """An answer for pods called bad; all others are welcome."""
-
-    def says(*about: Any) -> Any:
-        made = next(each for each in about if hasattr(each, "scheduler_name"))
-        if not made.name.startswith("bad"):
-            return good
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer() if callable(answer) else answer
-
-    return says
-
-
-BOOM = RuntimeError("boom")
-NODES = 3
-ZEROS = np.zeros(NODES, np.int64)
-
-
-@pytest.mark.parametrize("same_class", [False, True])
-@pytest.mark.parametrize(
-    ("plugin", "point"),
-    [
-        (named(SaysPreFilter, "X", answer=for_bad(BOOM)), "PreFilter"),
-        (named(SaysPreFilter, "X", answer=for_bad("no")), "PreFilter"),
-        (named(SaysPreFilter, "X", answer=for_bad(lambda: PreFilterResult(["a"]))), "PreFilter"),  # type: ignore[arg-type]
-        (named(SaysFilter, "X", answer=for_bad(BOOM)), "Filter"),
-        (named(SaysFilter, "X", answer=for_bad(True)), "Filter"),
-        (named(SaysFilter, "X", answer=for_bad(lambda: Status(2))), "Filter"),  # type: ignore[arg-type]
-        (named(SaysFilterTable, "X", answer=for_bad(BOOM, ZEROS)), "Filter"),
-        (named(SaysFilterTable, "X", answer=for_bad(np.full(NODES, np.nan), ZEROS)), "Filter"),
-        (named(SaysFilterTable, "X", answer=for_bad(np.zeros(NODES), ZEROS)), "Filter"),
-        (named(SaysFilterTable, "X", answer=for_bad(np.zeros(1, np.uint8), ZEROS)), "Filter"),
-        (named(SaysFilterTable, "X", answer=for_bad(np.array([0, 9, 0]), ZEROS)), "Filter"),
-        (named(SaysFilterTable, "X", answer=for_bad(None, ZEROS)), "Filter"),
-        (named(SaysPreScore, "X", answer=for_bad(BOOM)), "PreScore"),
-        (named(SaysPreScore, "X", answer=for_bad(1)), "PreScore"),
-        (named(SaysScore, "X", answer=for_bad(BOOM, ZEROS)), "Score"),
-        (named(SaysScore, "X", answer=for_bad(np.full(NODES, np.nan), ZEROS)), "Score"),
-        (named(SaysScore, "X", answer=for_bad(np.zeros(NODES + 1, np.int64), ZEROS)), "Score"),
-        (named(SaysScore, "X", answer=for_bad(np.array(["a", "b", "c"]), ZEROS)), "Score"),
-        (named(SaysScore, "X", answer=for_bad(np.array([0, 101, 0]), ZEROS)), "Score"),
-        (named(SaysScore, "X", answer=for_bad("high", ZEROS)), "Score"),
-        (named(SaysReserve, "X", answer=for_bad(BOOM)), "Reserve"),
-        (named(SaysReserve, "X", answer=for_bad(0)), "Reserve"),
-        (named(SaysPermit, "X", answer=for_bad(BOOM)), "Permit"),
-        (named(SaysPermit, "X", answer=for_bad(30.0)), "Permit"),
-        (named(SaysPermit, "X", answer=for_bad(lambda: Wait(float("nan")))), "Permit"),
-        (named(SaysPreBind, "X", answer=for_bad(BOOM)), "PreBind"),
-        (named(SaysPreBind, "X", answer=for_bad("done")), "PreBind"),
-        (named(SaysBind, "X", answer=for_bad(BOOM)), "Bind"),
-        (named(SaysBind, "X", answer=for_bad(True)), "Bind"),
-    ],
-)
-def test_a_plugin_that_breaks_fails_its_pod_alone_and_is_named(
-    plugin: type[Plugin], point: str, same_class: bool
-) -> None:
-    world = World(plugin)
-    others = [f"bad{number}" for number in range(3)] if same_class else []
-    world.add(*(node(f"n{number}") for number in range(NODES)), *map(pod, ["bad", *others, "good"]))
-    for _ in range(1 + len(others)):
-        (first, *rest) = world.schedule()
-        intents = world.finish(first) if isinstance(first, Bind) else [first, *rest]
-        assert f"plugin X failed in {point} for pod default/bad" in note_of(intents)
-        assert patch_of(intents).reason == "SchedulerError"
-    assert world.where(pod("bad")) == "backoff"
-    good = world.bind()
-    assert good.decision.pod.name == "good"
-    assert isinstance(world.scheduler.handle(Bound(good.queued, good.decision))[0], Emit)
-    assert world.cache.assumed_count == 1, "nothing of the bad pods is left"
-
-
-def test_plugins_without_a_say_cannot_fail_a_pod_either() -> None:
-    def breaks(plugin: Any) -> None:
-        raise BOOM
-
-    plugins = [
-        named(SaysReserve, "R", undone=staticmethod(breaks)),
-        named(SaysPermit, "No", answer=for_bad(NO)),
-        named(SaysPostFilter, "Post", answer=BOOM),
-        named(SaysPostBind, "Post2", answer=BOOM),
-    ]
-    world = World(*plugins)
-    world.add(node("n"), pod("bad"), pod("good"))
-    assert note_of(world.schedule()) == "0/1 nodes are available: 1 no."
-    (event,) = world.finish(world.bind())
-    assert isinstance(event, Emit)
-    assert event.reason == "Scheduled"
-
-
 # -- failed binds --
 
 
@@ -371,7 +270,7 @@ def test_a_failed_eviction_wakes_the_preemptor() -> None:
 
 
 def test_time_alone_brings_pods_back() -> None:
-    world = World(named(SaysFilter, "F", answer=BOOM))
+    world = World(named(SaysFilter, "F", answer=RuntimeError("boom")))
     world.add(node("n"), P)
     world.schedule()
     assert world.scheduler.schedule_one() is None

@@ -116,14 +116,17 @@ NORMALIZE = "running Normalize on Score plugins: plugin S failed in NormalizeSco
     [
         (None, "scores must be an array of numbers, got NoneType"),
         ([1, 2, 3], "scores must be an array of numbers, got list"),
-        (np.array(["a", "b", "c"]), "scores must be an array of numbers, got <U1"),
-        (np.array([1, None, 3]), "scores must be an array of numbers, got object"),
+        (np.array(["a", "b", "c"]), "the score of node a is 'a'; return a whole number, 0 to 100"),
+        (np.array([1, None, 3]), "the score of node b is None; return a whole number, 0 to 100"),
         (scores(1, 2), "got scores of shape (2,) for 3 nodes"),
         (np.zeros((3, 2)), "got scores of shape (3, 2) for 3 nodes"),
-        (scores(1, np.nan, 3, dtype=float), "a score is NaN, infinite or beyond 64 bits"),
-        (scores(1, np.inf, 3, dtype=float), "a score is NaN, infinite or beyond 64 bits"),
-        (scores(1, 1e30, 3, dtype=float), "a score is NaN, infinite or beyond 64 bits"),
-        (np.array([1, 2**63, 3], np.uint64), "a score is NaN, infinite or beyond 64 bits"),
+        (scores(1, np.nan, 3, dtype=float), "the score of node b is nan; return a whole number, 0 to 100"),
+        (scores(1, np.inf, 3, dtype=float), "the score of node b is inf; return a whole number, 0 to 100"),
+        (scores(1, 1e30, 3, dtype=float), "the score of node b is 1e+30; return a whole number, 0 to 100"),
+        (
+            np.array([1, 2**63, 3], np.uint64),
+            "the score of node b is 9223372036854775808; return a whole number, 0 to 100",
+        ),
         (scores(0, 101, 0), f'plugin "S" returns an invalid score 101, {RANGE}'),
         (scores(0, -1, 500), f'plugin "S" returns an invalid score -1, {RANGE}'),
         (KeyError("load"), "KeyError: 'load'"),
@@ -138,17 +141,36 @@ def test_scores_that_make_no_sense_fail_the_pod_and_name_the_plugin(answer: Any,
     assert decision.message.endswith(complaint)
 
 
-@pytest.mark.parametrize("answer", [None, "high", np.nan, float("inf"), [1], KeyError("load"), 10**400])
-def test_so_do_scores_of_single_nodes(answer: Any) -> None:
-    decision = Cycle([named(SaysScoreNode, "S", answer=answer)], NODES).decide(P)
-    assert decision.status.is_error
-    assert decision.message.startswith(SCORE)
-
-
-def test_numbers_beside_lists_are_refused_by_name() -> None:
-    odd = named(SaysScoreNode, "S", answer=lambda state, pod, node: [1, 2] if node.name == "b" else 1)
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        (None, "None"),
+        ("100", "'100'"),
+        (np.nan, "nan"),
+        (float("inf"), "inf"),
+        (10**30, f"1{'0' * 30}"),
+        (10**400, f"1{'0' * 56}..."),
+        pytest.param(10**5000, "a number of thousands of digits", id="beyond what Python writes"),
+        ([1, 2], "[1, 2]"),
+        (1j, "1j"),
+    ],
+)
+@pytest.mark.parametrize("beside", [1, 1.5, None], ids=["whole", "fraction", "the same"])
+def test_a_score_of_one_node_is_told_with_the_node(answer: Any, shown: str, beside: Any) -> None:
+    odd = named(
+        SaysScoreNode, "S", answer=lambda state, pod, node: answer if node.name == "b" or not beside else beside
+    )
     decision = Cycle([odd], NODES).decide(P)
-    assert decision.message.startswith(f"{SCORE}ValueError: score_node must return a number")
+    assert decision.status.is_error
+    name = "b" if beside else "a"
+    assert (
+        decision.message == f"{SCORE}ValueError: the score of node {name} is {shown}; return a whole number, 0 to 100"
+    )
+
+
+def test_a_score_of_one_node_that_is_raised_is_told() -> None:
+    decision = Cycle([named(SaysScoreNode, "S", answer=KeyError("load"))], NODES).decide(P)
+    assert decision.message == f"{SCORE}KeyError: 'load'"
 
 
 @pytest.mark.parametrize(

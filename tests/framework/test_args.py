@@ -169,6 +169,20 @@ def test_args_of_a_strange_type_are_the_plugins_fault() -> None:
         load_args(plugin("Odd", "filter", Args=Unresolvable), {}, PATH)
 
 
+@pytest.mark.parametrize("error", [KeyError("x"), SystemExit(7)])
+def test_a_check_that_breaks_is_the_plugins_fault(error: BaseException) -> None:
+    @dataclass
+    class Checked:
+        limit: int = 1
+
+        def __post_init__(self) -> None:
+            raise error
+
+    with pytest.raises(InvalidArgsError) as caught:
+        load_args(plugin("Odd", "filter", Args=Checked), {}, PATH)
+    assert str(caught.value) == f"{PATH}: checking them with Odd.Args failed: {type(error).__name__}: {error}"
+
+
 def test_in_tree_args_are_made_by_python_name_and_stay_as_they_are() -> None:
     args = TreeArgs(bind_timeout_seconds=7)
     assert args.bind_timeout_seconds == 7

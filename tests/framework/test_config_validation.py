@@ -11,6 +11,8 @@ from tests.framework.fakes import complaints, config
     ("text", "line"),
     [
         # numbers
+        (f"parallelism: {10**20}", f"parallelism: must be at most 2147483647, not {10**20}"),
+        ("clientConnection: {burst: 2147483648}", "clientConnection.burst: must be at most 2147483647, not 2147483648"),
         ("parallelism: 0", "parallelism: must be greater than 0, not 0"),
         ("percentageOfNodesToScore: 101", "percentageOfNodesToScore: must be from 0 to 100, not 101"),
         ("percentageOfNodesToScore: -1", "percentageOfNodesToScore: must be from 0 to 100, not -1"),

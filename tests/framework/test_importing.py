@@ -69,7 +69,7 @@ def test_what_is_not_there_is_named(here: Path) -> None:
         'no module "no_such_module"; install its package, or name a file: path/to/file.py:Class'
     )
     assert refused("no_such_package.inner:X").startswith('no module "no_such_package.inner"; ')
-    assert refused("gone.py:X") == f"no file {here / 'gone.py'}"
+    assert refused("gone.py:X") == f"no file {here / 'gone.py'}; check the path"
     assert refused("some_module:SameZon") == 'some_module has no class "SameZon"; did you mean "SameZone"?'
     assert refused("some_module:Other") == 'some_module has no class "Other"'
 
@@ -80,6 +80,8 @@ def test_what_is_not_there_is_named(here: Path) -> None:
         ("import no_such_dependency", "ModuleNotFoundError: No module named 'no_such_dependency'"),
         ("raise RuntimeError('two\\nlines')", "RuntimeError: two lines"),
         ("def broken(:", "SyntaxError: "),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("raise BaseException", "BaseException"),
     ],
 )
 def test_what_fails_while_it_is_imported_says_why(here: Path, text: str, line: str) -> None:
@@ -88,3 +90,10 @@ def test_what_fails_while_it_is_imported_says_why(here: Path, text: str, line: s
     by_file = refused("failing_module.py:X")
     assert by_file.startswith(f"importing {here / 'failing_module.py'} failed: {line}")
     assert len(by_file.splitlines()) == 1
+
+
+@pytest.mark.parametrize("spec", ["interrupted_module:X", "interrupted_module.py:X"])
+def test_an_import_can_be_interrupted(here: Path, spec: str) -> None:
+    (here / "interrupted_module.py").write_text("raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        load_object(spec, "")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bayplan.framework.mistakes import Mistake, as_lines, did_you_mean, field_path, nearest, one_line, shown
+from bayplan.framework.mistakes import Mistake, as_lines, did_you_mean, field_path, one_line, shown
+from bayplan.objects.mistakes import nearest
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,7 @@ def test_a_reason_that_was_not_listed_has_no_code() -> None:
         (lambda: PostFilterResult(Nomination(""), (POD,)), ValueError, "victims without a nomination"),
         (lambda: Wait("5m"), TypeError, "timeout_s is a number of seconds"),  # type: ignore[arg-type]
         (lambda: Wait(math.nan), TypeError, "timeout_s is a number of seconds"),
+        (lambda: Wait(-5), ValueError, "timeout_s is 0 or more seconds, got -5"),
     ],
 )
 def test_an_answer_made_of_the_wrong_things_fails_where_it_is_made(

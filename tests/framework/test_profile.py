@@ -166,9 +166,10 @@ def test_plugins_get_their_args_and_a_handle() -> None:
         (ValueError("no such file"), InvalidArgsError, "plugin Odd: no such file"),
         (ConfigError("bad policy"), InvalidArgsError, "plugin Odd: bad policy"),
         (TypeError("a\nb"), InvalidProfileError, "plugin Odd could not be made: TypeError: a b"),
+        (SystemExit(7), InvalidProfileError, "plugin Odd could not be made: SystemExit: 7"),
     ],
 )
-def test_a_plugin_that_cannot_be_made_is_named(error: Exception, kind: type[ConfigError], text: str) -> None:
+def test_a_plugin_that_cannot_be_made_is_named(error: BaseException, kind: type[ConfigError], text: str) -> None:
     def fail(self: Any, args: Any, handle: Any) -> None:
         raise error
 

@@ -130,6 +130,15 @@ class AbstractBind(BindPlugin, ABC):
     def really(self) -> None: ...
 
 
+async def _waits(self: Any, *about: Any) -> None:
+    return None
+
+
+def test_what_is_waited_for_may_be_async() -> None:
+    waiting = plugin("Waiting", "pre_bind", "bind", "post_bind", pre_bind=_waits, bind=_waits, background=_waits)
+    assert Registry([waiting]).names == ("Waiting",)
+
+
 @pytest.mark.parametrize(
     ("cls", "line"),
     [
@@ -146,6 +155,43 @@ class AbstractBind(BindPlugin, ABC):
         (HalfReserve, "class HalfReserve is abstract; define unreserve"),
         (NoExtensions, "class NoExtensions is abstract; define add_pod, remove_pod"),
         (AbstractBind, "class AbstractBind is abstract; define really"),
+        (
+            plugin("Odd", "filter", reads="Pod"),
+            "class Odd: reads is 'Pod'; write a tuple of kinds: reads = (\"Pod\",)",
+        ),
+        (
+            plugin("Odd", "filter", reads=["Pod"]),
+            "class Odd: reads is ['Pod']; write a tuple of kinds: reads = (\"Node\",)",
+        ),
+        (
+            plugin("Odd", "filter", reads=("ConfigMapp",)),
+            'class Odd: reads names the kind "ConfigMapp", which nobody registered; a kind of your own is made known '
+            "with bayplan.objects.kinds.register",
+        ),
+        (
+            plugin("Odd", "filter", reads=("Nodes",)),
+            'class Odd: reads names the kind "Nodes", which nobody registered; did you mean "Node"?; a kind of your '
+            "own is made known with bayplan.objects.kinds.register",
+        ),
+        *(
+            (
+                plugin("Odd", "score", default_weight=weight),
+                f"class Odd: default_weight is {weight!r}; write a whole number of 1 or more",
+            )
+            for weight in ("x", 0, -1, 1.5, True, None)
+        ),
+        *(
+            (
+                plugin("Odd", "filter", "score", "reserve", **{method: _waits}),
+                f"class Odd: {method} is async; write def {method}: only background, bind, post_bind, pre_bind may be "
+                "async",
+            )
+            for method in ("filter_node", "score_node", "normalize", "reserve", "requeue_on", "tell", "observe")
+        ),
+        (
+            plugin("Odd", "filter", background=lambda self: None),
+            "class Odd: background is not async; write async def background(self)",
+        ),
     ],
 )
 def test_what_cannot_be_a_plugin_is_refused_with_what_to_write(cls: Any, line: str) -> None:

@@ -82,6 +82,11 @@ def test_a_token_and_the_namespace_of_the_context(tmp_path: Path) -> None:
     assert credentials.endpoint().base_url == "https://api:6443"
 
 
+def test_the_endpoint_knows_who_named_it(tmp_path: Path) -> None:
+    path = kubeconfig(tmp_path, {"token": "secret"})
+    assert Credentials(str(path)).endpoint().origin == str(path)
+
+
 def test_another_context(tmp_path: Path) -> None:
     credentials = Credentials(str(kubeconfig(tmp_path, {"token": "abc"})), "second")
     assert credentials.headers() == {"Authorization": "Bearer other"}
@@ -206,6 +211,13 @@ def test_a_kubeconfig_that_cannot_be_used_is_one_clear_line(tmp_path: Path, text
     assert message.startswith(f"{path}: cannot read the kubeconfig: {problem}")
     assert message.endswith("; pass --kubeconfig FILE or set KUBECONFIG")
     assert "\n" not in message
+
+
+def test_a_kubeconfig_in_another_encoding_is_told_in_our_words(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    path.write_bytes("current-context: é".encode("latin-1"))
+    with pytest.raises(ConfigError, match=r": cannot read the kubeconfig: this is not UTF-8 text; pass --kubeconfig"):
+        Credentials(str(path))
 
 
 def test_inside_a_cluster_the_mounted_token_is_used_and_followed(

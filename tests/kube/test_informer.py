@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import structlog
 
-from bayplan.errors import TransportError
+from bayplan.errors import PluginError, TransportError
 from bayplan.kube import informer as informer_module
 from bayplan.kube.client import Client
 from bayplan.kube.informer import Informer
@@ -192,6 +192,22 @@ async def test_a_receiver_that_raises_hears_of_the_next_object_all_the_same() ->
     async with run(informer):
         await until(lambda: len(heard) == 2, "both")
     assert informer.bad_objects == 2
+
+
+async def test_a_plugin_that_upsets_the_receiver_is_named_in_one_line() -> None:
+    transport = ScriptedTransport([listed(5, pod("a", 1))])
+
+    def added(value: Pod) -> None:
+        raise PluginError("Sort", "QueueSort", value.key, ValueError("oops"))
+
+    informer, _ = follow(client_on(transport))
+    informer._added = added
+    with structlog.testing.capture_logs() as logs:
+        async with run(informer):
+            await until(lambda: informer.bad_objects == 1, "the pod")
+    (line,) = (each for each in logs if each["event"] == "object refused")
+    assert line["error"] == "plugin Sort failed in QueueSort for pod ns/a: ValueError: oops"
+    assert "exc_info" not in line
 
 
 async def test_a_refused_kind_says_what_to_add_and_holds_nobody_up() -> None:

@@ -139,15 +139,24 @@ async def test_a_request_without_an_answer_times_out(transport: HttpTransport) -
 
 @both_ways
 async def test_a_server_that_is_not_there_is_an_error_of_ours(peer: Peer, method: str) -> None:
-    transport = HttpTransport(Endpoint("https://127.0.0.1:1", peer.endpoint().ssl))
+    transport = HttpTransport(Endpoint("https://127.0.0.1:1", peer.endpoint().ssl, origin="my.kubeconfig"))
+    said = r"127\.0\.0\.1:1: Connection refused; check that it runs and that my\.kubeconfig names the right server$"
     try:
-        with pytest.raises(TransportError, match=rf"{method} /x: .*127\.0\.0\.1:1"):
+        with pytest.raises(TransportError, match=rf"^{method} /x: cannot connect to (https://)?{said}"):
             await transport.request(method, "/x")
-        with pytest.raises(TransportError, match="watch /x: "):
+        with pytest.raises(TransportError, match=rf"^watch /x: cannot connect to https://{said}"):
             async with transport.stream("/x", params={}, headers={}, silence_s=1.0):
                 pass
     finally:
         await transport.close()
+
+
+async def test_a_proxy_that_is_not_there_is_named(peer: Peer) -> None:
+    transport = HttpTransport(Endpoint("https://api.example", peer.endpoint().ssl, proxy="http://127.0.0.1:1"))
+    said = r"^GET /x: cannot connect to the proxy http://127\.0\.0\.1:1: Connection refused; check that address$"
+    with pytest.raises(TransportError, match=said):
+        await transport.request("GET", "/x")
+    await transport.close()
 
 
 @both_ways

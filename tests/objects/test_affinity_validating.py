@@ -106,6 +106,8 @@ GOOD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule
             '[0].whenUnsatisfiable: "Refuse" is not possible here; write DoNotSchedule or ScheduleAnyway',
         ),
         ({"whenUnsatisfiable": ""}, '[0].whenUnsatisfiable: "" is not possible here; '),
+        ({"maxSkew": 2**31}, "[0].maxSkew: 2147483648 is too large; write a 32-bit whole number"),
+        ({"minDomains": 2**31}, "[0].minDomains: 2147483648 is too large; write a 32-bit whole number"),
         ({"minDomains": 0}, "[0].minDomains: 0 is no number of domains; "),
         (
             {"minDomains": 2, "whenUnsatisfiable": "ScheduleAnyway"},

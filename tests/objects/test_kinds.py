@@ -70,6 +70,12 @@ def test_other_packages_add_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
             "a.yaml:4: Deployment shop/web: apiVersion: there is no Deployment in "
             '"extensions/v1beta1"; write apps/v1 instead',
         ),
+        (raw("v2"), 'a.yaml:4: Pod shop/web: apiVersion: there is no Pod in "v2"; write v1 instead'),
+        (
+            raw("policy/v1beta1", "PodDisruptionBudget"),
+            'a.yaml:4: PodDisruptionBudget shop/web: apiVersion: there is no PodDisruptionBudget in "policy/v1beta1"; '
+            "write policy/v1 instead",
+        ),
         (raw("example.com/v1", "Pod"), "a.yaml:4: Pod shop/web: example.com/v1 Pod is not a kind known here"),
         (
             raw(metadata={"name": "web", "labels": {"a": "b", "version": 1}}),

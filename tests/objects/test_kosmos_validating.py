@@ -73,7 +73,7 @@ def domains(*entries: dict[str, Any]) -> dict[str, Any]:
         (domains({"name": "a b", "replicas": 1}), 'spec.allocationPolicy[0].name: "a b" is not a label value'),
         (
             domains({"name": "a", "replicas": -1}),
-            "spec.allocationPolicy[0].replicas: -1 is no number of pods; write 0 or more",
+            "spec.allocationPolicy[0].replicas: -1 is less than nothing; write 0 or more",
         ),
         (
             domains({"name": "a", "replicas": "5"}),
@@ -130,7 +130,11 @@ def domains(*entries: dict[str, Any]) -> dict[str, Any]:
             {"rebalance": {"mode": "Now"}},
             'spec.rebalance.mode: "Now" is not possible here; write Off or DryRun or Auto',
         ),
-        ({"rebalance": {"maxUnavailable": -1}}, "spec.rebalance.maxUnavailable: -1 is no number of pods"),
+        (
+            {"rebalance": {"maxUnavailable": 2**31}},
+            "spec.rebalance.maxUnavailable: 2147483648 is too large; write a 32-",
+        ),
+        ({"rebalance": {"maxUnavailable": -1}}, "spec.rebalance.maxUnavailable: -1 is less than nothing"),
         ({"rebalance": {"intervalSeconds": -1}}, "spec.rebalance.intervalSeconds: -1 is less than nothing"),
     ],
 )

@@ -16,6 +16,8 @@ from bayplan.objects.workload import Namespace
 
 def document(line: int, kind: str = "Pod", api_version: str = "v1", **parts: Any) -> manifests.Document:
     raw = {"apiVersion": api_version, "kind": kind, "metadata": {"name": f"x{line}"}, **parts}
+    if kind == "Pod":
+        raw["spec"] = {"containers": [{"name": "c", "image": "web"}], **raw.get("spec", {})}
     return manifests.Document("a.yaml", line, raw)
 
 

@@ -70,7 +70,7 @@ def test_json_one_object_or_a_stream(tmp_path: Path) -> None:
 
 def test_broken_json_names_its_line(tmp_path: Path) -> None:
     path = write(tmp_path, "a.json", '{\n  "kind": "Pod",\n  "metadata": {\n')
-    with pytest.raises(InputError, match=r"a\.json:\d+: this is not YAML"):
+    with pytest.raises(InputError, match=r"a\.json:\d+: this is not JSON"):
         manifests.read([path])
 
 

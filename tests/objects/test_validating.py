@@ -11,6 +11,8 @@ from bayplan.objects.meta import ApiObject
 from bayplan.objects.validating import check_object
 from tests.objects.making import container, make, make_node, make_pod
 
+TOO_LARGE = "is too large; write a 32-bit whole number"
+
 
 def lines(thing: ApiObject) -> list[str]:
     return [str(each) for each in check_object(thing)]
@@ -21,7 +23,8 @@ def lines(thing: ApiObject) -> list[str]:
     [
         ({"overhead": {"cpu": "x"}}, 'spec.overhead.cpu: "x" is not a quantity; '),
         ({"initContainers": [container(cpu="x")]}, "spec.initContainers[0].resources.requests.cpu: "),
-        ({"priority": 2**31}, "spec.priority: 2147483648 is too large; "),
+        ({"priority": 2**31}, "spec.priority: 2147483648 is too large; write a 32-bit whole number"),
+        ({"priority": -(2**31) - 1}, "spec.priority: -2147483649 is too small; write a 32-bit whole number"),
         (
             {"preemptionPolicy": "Maybe"},
             'spec.preemptionPolicy: "Maybe" is not possible here; write PreemptLowerPriority or Never',
@@ -75,6 +78,19 @@ def test_negative_priorities_are_fine() -> None:
         ),
         (make(workload.Service, spec={"selector": {"a": "!"}}), 'spec.selector.a: "!" is not a label value; '),
         (make(workload.Job, spec={"parallelism": -1}), "spec.parallelism: -1 is less than nothing; "),
+        (make(workload.Job, spec={"parallelism": 2**31}), f"spec.parallelism: 2147483648 {TOO_LARGE}"),
+        (make(workload.Job, spec={"completions": 99999999999}), f"spec.completions: 99999999999 {TOO_LARGE}"),
+        (make(workload.ReplicationController, spec={"replicas": -1}), "spec.replicas: -1 is less than nothing; "),
+        (make(workload.ReplicationController, spec={"replicas": 2**31}), f"spec.replicas: 2147483648 {TOO_LARGE}"),
+        (make(policy.PodDisruptionBudget, spec={"minAvailable": 2**31}), f"spec.minAvailable: 2147483648 {TOO_LARGE}"),
+        (
+            make(policy.PodDisruptionBudget, spec={"maxUnavailable": 2**31}),
+            f"spec.maxUnavailable: 2147483648 {TOO_LARGE}",
+        ),
+        (
+            make(volume.CSINode, spec={"drivers": [{"name": "d", "allocatable": {"count": 2**31}}]}),
+            f"spec.drivers[0].allocatable.count: 2147483648 {TOO_LARGE}",
+        ),
         (make(volume.PersistentVolume, spec={"capacity": {"storage": "1 Gi"}}), "spec.capacity.storage: "),
         (
             make(volume.PersistentVolume, spec={"nodeAffinity": {"required": {}}}),
@@ -107,6 +123,7 @@ def deployment(**spec: Any) -> workload.Deployment:
 @pytest.mark.parametrize(
     ("spec", "line"),
     [
+        ({"replicas": 2**31}, f"spec.replicas: 2147483648 {TOO_LARGE}"),
         ({"replicas": -1}, "spec.replicas: -1 is less than nothing; write 0 or more"),
         ({"selector": None}, "spec.selector: there is none; write the labels of the template under matchLabels"),
         (
@@ -128,6 +145,12 @@ def test_workloads_are_checked_down_to_their_template(spec: dict[str, Any], line
     found = lines(deployment(**spec))
     assert len(found) == 1
     assert found[0].startswith(line)
+
+
+def test_stateful_sets_begin_to_count_at_a_32_bit_number() -> None:
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container(cpu="1")]}}
+    spec = {"selector": {"matchLabels": {"app": "web"}}, "template": template, "ordinals": {"start": 2**31}}
+    assert lines(make(workload.StatefulSet, spec=spec)) == [f"spec.ordinals.start: 2147483648 {TOO_LARGE}"]
 
 
 def test_all_mistakes_are_found_not_just_the_first() -> None:

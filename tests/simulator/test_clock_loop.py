@@ -8,10 +8,11 @@ import time
 import pytest
 
 from bayplan.clock import VirtualClock
-from bayplan.errors import StateError
+from bayplan.errors import InputError, StateError
 from bayplan.simulator import clock_loop
 
 START = 1_750_000_000.0
+YEAR_2600, YEAR_9998 = 19_880_899_200.0, 253_339_228_800.0
 
 
 def test_a_long_sleep_moves_the_clock_and_takes_no_time() -> None:
@@ -54,3 +55,20 @@ def test_waiting_for_what_nobody_will_do_is_an_error_not_a_hang() -> None:
 
     with pytest.raises(StateError, match="nothing can ever happen"):
         clock_loop.run(for_ever(), VirtualClock(START))
+
+
+@pytest.mark.parametrize("start", [YEAR_2600, YEAR_9998, -62_135_596_800.0, 0.0])
+def test_timers_fire_also_where_floats_of_the_time_are_far_apart(start: float) -> None:
+    clock = VirtualClock(start)
+
+    async def many_short_ones() -> None:
+        for _ in range(100):
+            await asyncio.sleep(0.1)
+
+    clock_loop.run(many_short_ones(), clock)
+    assert clock.now() == pytest.approx(start + 10, abs=0.01, rel=0)
+
+
+def test_time_ends_with_the_year_9999() -> None:
+    with pytest.raises(InputError, match="virtual time would go beyond the year 9999; begin earlier"):
+        clock_loop.run(asyncio.sleep(2 * 366 * 24 * 3600), VirtualClock(YEAR_9998))

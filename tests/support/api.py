@@ -34,6 +34,7 @@ KINDS: dict[str, tuple[str, str, bool]] = {
     "StatefulSet": ("apps/v1", "statefulsets", True),
     "DaemonSet": ("apps/v1", "daemonsets", True),
     "Job": ("batch/v1", "jobs", True),
+    "CronJob": ("batch/v1", "cronjobs", True),
     "PodDisruptionBudget": ("policy/v1", "poddisruptionbudgets", True),
     "PriorityClass": ("scheduling.k8s.io/v1", "priorityclasses", False),
     "RuntimeClass": ("node.k8s.io/v1", "runtimeclasses", False),

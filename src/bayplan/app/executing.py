@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -20,7 +21,8 @@ from bayplan.clock import Clock
 from bayplan.engine.events import BindFailed, Bound
 from bayplan.engine.intents import AskExtenders, Bind, Emit, Evict, Intent, PatchStatus
 from bayplan.engine.scheduler import Scheduler
-from bayplan.errors import BayplanError, ConflictError, NotFoundError
+from bayplan.errors import BayplanError, ConflictError, LeadershipLostError, NotFoundError
+from bayplan.framework.decision import Decision
 from bayplan.framework.ports import ClusterWriter
 from bayplan.framework.status import failed
 from bayplan.kube.recorder import Recorder
@@ -133,10 +135,16 @@ class Executor:
             self.binding_cycles -= 1
         self._measuring.binding_ended(event, started)
         intents = self._scheduler.handle(event)
-        if isinstance(event, BindFailed) and isinstance(event.status.error, (ConflictError, NotFoundError)):
+        error = event.status.error if isinstance(event, BindFailed) else None
+        if isinstance(error, (ConflictError, NotFoundError)):
             # Bound by somebody else, or gone: there is nothing to say about a pod we no longer schedule.
-            log.info("not bound", pod=bind.decision.pod.key, error=str(event.status.error))
+            log.info("not bound", pod=bind.decision.pod.key, error=str(error))
             intents = [i for i in intents if not isinstance(i, (Emit, PatchStatus))]
+        elif isinstance(error, LeadershipLostError):
+            # The Bind plugin was only the first to notice.
+            why = _why_unwritten(error, bind.decision)
+            log.warning("not bound", pod=bind.decision.pod.key, error=why)
+            intents = [_saying(i, why) for i in intents]
         self.carry_out(intents)
         self.woken.set()
 
@@ -194,6 +202,26 @@ class Executor:
             self._evicting -= 1
         self.carry_out(self._scheduler.handle(done))
         self.woken.set()
+
+
+def _why_unwritten(error: LeadershipLostError, decision: Decision) -> str:
+    """With the plugin that held up the renewal of the lease, if one did."""
+    slow = decision.slow_plugins
+    if not slow:
+        return str(error)
+    name = max(slow, key=lambda each: slow[each])
+    plugin, _, point = name.partition("/")
+    return f"{error}; plugin {plugin} took {slow[name]:.1f} s in {point}, and meanwhile the lease was not renewed"
+
+
+def _saying(intent: Intent, text: str) -> Intent:
+    """The same intent with another text."""
+    match intent:
+        case Emit():
+            return replace(intent, note=text)
+        case PatchStatus():
+            return replace(intent, message=text)
+    return intent
 
 
 def status_patch(patch: PatchStatus, now: float) -> dict[str, Any]:

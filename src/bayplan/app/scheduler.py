@@ -198,11 +198,28 @@ class LiveScheduler:
             intents = self.engine.schedule_some()
             if intents is None:
                 return False
+            decisions = self._decisions
             self._carry_out(intents, started)
-            started = time.perf_counter()
-            if started >= ends:
+            now = time.perf_counter()
+            if now >= ends:
+                self._complain_if_blocked(now - started, decisions)
                 return True
+            started = now
         return False
+
+    def _complain_if_blocked(self, seconds: float, decisions: list[tuple[Decision, float]]) -> None:
+        """Nothing else runs while plugins are asked, and the lease is renewed by nobody else."""
+        election = self._supervisor.election
+        if election is None or seconds < election.renew_deadline_s:
+            return
+        slow = {name: took for decision, _ in decisions for name, took in decision.slow_plugins.items()}
+        log.error(
+            "the lease could not be renewed in time: scheduling one pod took too long",
+            pod=",".join(decision.pod.key for decision, _ in decisions),
+            seconds=round(seconds, 1),
+            renew_deadline_s=election.renew_deadline_s,
+            plugin=max(slow, key=lambda name: slow[name], default="unknown"),
+        )
 
     def _carry_out(self, intents: list[Intent], started: float) -> None:
         decisions, self._decisions = self._decisions, []

@@ -7,6 +7,7 @@ Health is open to everyone, as probes carry no credentials; metrics are for call
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -132,7 +133,9 @@ class Server:
         try:
             await site.start()
         except OSError as error:
-            raise ConfigError(f"--secure-port {port}: cannot listen: {error.strerror or error}") from error
+            why = os.strerror(error.errno) if error.errno else str(error)
+            fix = "end what listens there or choose another with --secure-port (the annotator: --health-port)"
+            raise ConfigError(f"port {port}: cannot listen: {why}; {fix}") from error
         self.port = self._runner.addresses[0][1]
 
     async def close(self) -> None:

@@ -2,7 +2,7 @@
 What a scheduler sees of a live cluster, as documents that ``simulate -f`` and ``explain`` take.  Reads only.
 
 ``bayplan snapshot`` writes the documents to a file; ``bayplan explain`` without files hands them to the simulator.
-What becomes of each object is in ``trimming``.
+What becomes of each object is in ``trimming``: a file loses what is nobody's business, ``explain`` gets everything.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from bayplan.errors import ForbiddenError, GoneError, NotFoundError
 from bayplan.kube.auth import Credentials
 from bayplan.kube.client import Client, path_of
 from bayplan.objects.kinds import Kind, all_kinds
+from bayplan.objects.manifests import LEFT_OUT
 from bayplan.plugins.registering import registry
 
 PAGE = 500
@@ -35,6 +36,8 @@ class LiveCluster:
 
     documents: list[dict[str, Any]]
     namespace: str
+    left_out: tuple[str, ...] = ()
+    """Names of annotations that are in the cluster and in no document."""
 
 
 class _ListMeta(msgspec.Struct):
@@ -52,6 +55,7 @@ def look(
     *,
     plugins: Sequence[str] = (),
     keep: Iterable[str] = (),
+    whole: bool = False,
     warn: Warn = lambda warning: None,
 ) -> LiveCluster:
     """
@@ -60,12 +64,14 @@ def look(
     Args:
         plugins: ``module:Class`` of plugins whose kinds are read too.
         keep: annotations to keep beside those that scheduling reads.
+        whole: leave nothing out that a plugin could read; not for files.
         warn: hears of kinds that may not be read and of objects that cannot be used.
     """
     wanted = kinds_read(plugins)
     credentials = Credentials(kubeconfig, context)
-    documents = asyncio.run(_gather(credentials, wanted, Trimming(keep, warn), warn))
-    return LiveCluster(documents, credentials.namespace)
+    trimming = Trimming(keep, warn, whole=whole)
+    documents = asyncio.run(_gather(credentials, wanted, trimming, warn))
+    return LiveCluster(documents, credentials.namespace, tuple(sorted(trimming.left_out)))
 
 
 def kinds_read(plugins: Sequence[str] = ()) -> list[Kind]:
@@ -77,9 +83,10 @@ def kinds_read(plugins: Sequence[str] = ()) -> list[Kind]:
     return [kind for kind in all_kinds() if kind.name in wanted]
 
 
-def as_list(documents: list[dict[str, Any]]) -> dict[str, Any]:
-    """The documents as one object, as ``kubectl get -o yaml`` shows them."""
-    return {"apiVersion": "v1", "kind": "List", "items": documents}
+def as_list(live: LiveCluster) -> dict[str, Any]:
+    """The documents as one object, as ``kubectl get -o yaml`` shows them; it says which annotations are not in it."""
+    note = {"metadata": {"annotations": {LEFT_OUT: ", ".join(live.left_out)}}} if live.left_out else {}
+    return {"apiVersion": "v1", "kind": "List", **note, "items": live.documents}
 
 
 async def _gather(

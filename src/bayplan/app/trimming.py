@@ -1,6 +1,7 @@
 """
-Objects of a live cluster, cut down to what scheduling reads: no environment, no commands, no secrets, and only the
-annotations that matter.  Used by ``app.snapshotting``.
+Objects of a live cluster as documents.  For a file to share they are cut down to what scheduling reads: no environment,
+no commands, no secrets, and only the annotations that matter.  For use in this process they stay as a scheduler would
+see them, since nobody knows what a plugin of the user reads.  Used by ``app.snapshotting``.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from bayplan.errors import InputError
 from bayplan.objects import crane_annotations, kosmos, spare, volume, workload
 from bayplan.objects.kinds import Kind, convert, describe
 from bayplan.objects.kubevirt import STICKY_NODE
+from bayplan.objects.manifests import AT
 from bayplan.objects.pod_defaulting import SYSTEM_PRIORITY_CLASSES
 from bayplan.objects.validating import check_object
-from bayplan.simulator import usage_profiles
+from bayplan.simulator import happening, usage_profiles
 from bayplan.simulator.workloads import REVISION
 
 READ_ANNOTATIONS = frozenset(
@@ -44,14 +46,34 @@ READ_ANNOTATIONS = frozenset(
 _OPAQUE = ("configMap", "secret", "emptyDir", "hostPath", "local")
 # Of no use outside the cluster.
 _BOOKKEEPING = ("resourceVersion", "generation", "finalizers")
+# When things happen in a simulation; what is in a live cluster is there already.
+_TIMETABLE = (AT, happening.ARRIVES, happening.INTERVAL)
+EVERY = "*"
+"""Given as the name of an annotation to keep: all of them."""
 
 
 class Trimming:
-    """Makes documents of raw objects."""
+    """
+    Makes documents of raw objects.
 
-    def __init__(self, keep: Iterable[str] = (), warn: Callable[[str], None] = lambda warning: None) -> None:
+    Args:
+        keep: annotations to keep beside those that scheduling reads; ``*`` for all.
+        whole: leave objects as a scheduler sees them.
+        warn: hears of objects that cannot be used.
+    """
+
+    def __init__(
+        self,
+        keep: Iterable[str] = (),
+        warn: Callable[[str], None] = lambda warning: None,
+        *,
+        whole: bool = False,
+    ) -> None:
         self._keep = READ_ANNOTATIONS | frozenset(keep)
+        self._whole = whole
         self._warn = warn
+        self.left_out: set[str] = set()
+        """Names of annotations that are in the cluster and in no document."""
 
     def document(self, kind: Kind, raw: dict[str, Any]) -> dict[str, Any] | None:
         """One object, or ``None`` if it cannot be used: one odd object must not spoil all others."""
@@ -67,10 +89,11 @@ class Trimming:
             return None
         # The structs hold what scheduling reads, so writing them out again drops all the rest.
         trimmed: dict[str, Any] = self._trim(msgspec.to_builtins(thing))
-        for field in _BOOKKEEPING:
-            trimmed["metadata"].pop(field, None)
-        if kind.name == "StorageClass":
-            trimmed.pop("parameters", None)
+        if not self._whole:
+            for field in _BOOKKEEPING:
+                trimmed["metadata"].pop(field, None)
+            if kind.name == "StorageClass":
+                trimmed.pop("parameters", None)
         if kind.name == "PodDisruptionBudget":
             # A status that says nothing would look like a manifest, and be worked out anew.
             trimmed.setdefault("status", {}).setdefault("disruptionsAllowed", 0)
@@ -92,15 +115,18 @@ class Trimming:
 
     def _entry(self, key: str, value: Any) -> Any:
         if key == "annotations" and isinstance(value, dict):
-            kept = {name: text for name, text in value.items() if self._is_read(name, text)}
+            kept = {name: text for name, text in value.items() if self._is_kept(name, text)}
+            self.left_out.update(value.keys() - kept.keys())
             return kept or None
-        if key in _OPAQUE and isinstance(value, dict):
+        if key in _OPAQUE and isinstance(value, dict) and not self._whole:
             return {}
         return self._trim(value)
 
-    def _is_read(self, name: str, text: Any) -> bool:
+    def _is_kept(self, name: str, text: Any) -> bool:
         """A policy gives metrics any name, so loads are known by their values: a number and a time tell no secret."""
-        if name in self._keep or name.startswith(STICKY_NODE):
+        if name in _TIMETABLE:
+            return name in self._keep
+        if self._whole or EVERY in self._keep or name in self._keep or name.startswith(STICKY_NODE):
             return True
         return isinstance(text, str) and crane_annotations.read(text) is not None
 

@@ -81,14 +81,14 @@ def annotator(
 
     SIGTERM ends it in order: writes under way are finished and the lease is given back.
 
-    Exit code 0: it was told to stop.  1: it lost the lease.  2: the arguments or the policy are wrong.
+    Exit code 0: it was told to stop.  1: it lost the lease, or a part broke.  2: the arguments or the policy are wrong.
     """
-    options.leave_on_sigterm()
+    options.leave_when_told()
     from bayplan.app import logging
     from bayplan.app.annotator import AnnotatorOptions, run_annotator
     from bayplan.app.controller_service import ServiceOptions
     from bayplan.app.policy_source import PolicySource
-    from bayplan.controllers.node_annotator.prometheus import TIMEOUT_S, PrometheusAccess
+    from bayplan.controllers.node_annotator.prometheus import PrometheusAccess
     from bayplan.controllers.spare_capacity.settings import SpareSettings
     from bayplan.framework.config_model import LeaderElection
 
@@ -113,7 +113,7 @@ def annotator(
                 key_file=prometheus_key_file or "",
                 server_name=prometheus_server_name or "",
                 insecure=prometheus_insecure_skip_tls_verify,
-                timeout_s=options.read_duration(prometheus_timeout, "--prometheus-timeout") or TIMEOUT_S,
+                timeout_s=options.read_timeout(prometheus_timeout, "--prometheus-timeout"),
             ),
             policy=PolicySource(policy_config_path or "", policy_config_map or ""),
             qps=kube_api_qps,

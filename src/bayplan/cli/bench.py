@@ -94,6 +94,8 @@ def _placement(asked: Alone) -> int:
     from bayplan.placement.explaining import API_VERSION
     from bayplan.simulator.tables import table
 
+    if asked.nodes is not None or asked.pods is not None:
+        raise InputError('the workload "placement" has sizes of its own', fix="leave out --nodes and --pods")
     with progress("placement"):
         results = benchmarking.measure()
     columns = ["workload", "clusters", "placements", "chosen", "milliseconds", "cpuMilliseconds"]

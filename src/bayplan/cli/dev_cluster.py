@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -35,12 +37,11 @@ def dev_cluster(
     Run a real API server with fake nodes on this machine, for a person to try things in.
 
     Pods that are bound to a fake node become Running.  up builds the control plane if need be, which takes minutes
-    once, and writes a kubeconfig.  down ends and removes everything.
+    once, and writes a kubeconfig; interrupted, it ends what it started.  down ends and removes everything.
 
-    Exit code 0: done, or it runs.  1: it does not run (status).  2: it could not be started.
+    Exit code 0: done, or it runs.  1: it does not run, or not yet, or does not answer (status).  2: it could not be
+    started.  130: interrupted.
     """
-    import subprocess
-
     if not (CHECKOUT / "hack" / "dev_cluster").is_dir():
         raise InputError(
             "dev-cluster needs a checkout of the repository", fix="clone it and run make dev-cluster there"
@@ -48,4 +49,22 @@ def dev_cluster(
     command = [sys.executable, "-m", "hack.dev_cluster", action.value]
     if action is Action.UP:
         command += [f"--nodes={nodes}", *(["--kube-scheduler"] if kube_scheduler else [])]
-    return subprocess.run(command, cwd=CHECKOUT, check=False).returncode
+    return _run(command)
+
+
+def _run(command: Sequence[str]) -> int:
+    """Its exit code.  An interrupt is passed on and waited for: what was started has to be ended."""
+    import subprocess
+
+    # The child is born with the signal blocked and takes it when it knows what to do.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        process = subprocess.Popen(command, cwd=CHECKOUT)
+        before = signal.signal(signal.SIGINT, lambda *_: process.send_signal(signal.SIGINT))
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    try:
+        code = process.wait()
+        return code if code >= 0 else 128 - code  # as a shell tells which signal ended it
+    finally:
+        signal.signal(signal.SIGINT, before)

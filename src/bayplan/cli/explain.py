@@ -74,7 +74,7 @@ def live_cluster(
     from bayplan.app import snapshotting
     from bayplan.simulator import loading
 
-    live = snapshotting.look(kubeconfig, context, plugins=plugins, warn=warn)
+    live = snapshotting.look(kubeconfig, context, plugins=plugins, whole=True, warn=warn)
     documents = loading.documents_of(live.documents)
     configuration = None if config is None else loading.read_config(config)
     return loading.load(documents, configuration, plugins), live.namespace

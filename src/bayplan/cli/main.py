@@ -92,7 +92,7 @@ def main(arguments: Sequence[str]) -> int:
         # Whoever read our output has seen enough; Python must not complain about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # nobody ends the process but ``run``; a library might try
         if verbose:
             raise
         complain(f"this should not have happened: {type(error).__name__}: {error}; -v shows where")
@@ -101,7 +101,8 @@ def main(arguments: Sequence[str]) -> int:
 
 def _usage_problem(error: Exception) -> str:
     told: str = getattr(error, "format_message", error.__str__)()
-    return " ".join(told.split()).rstrip(".")
+    # The word that the argument parser's library puts before what we say ourselves.
+    return " ".join(told.split()).replace("Value error, ", "").rstrip(".")
 
 
 def _command_path(error: Exception) -> str:

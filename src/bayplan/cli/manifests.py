@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from bayplan.cli import options
+from bayplan.cli.output import write
 
 
 class Part(StrEnum):
@@ -38,5 +39,5 @@ def manifests(
 
     if image is not None and (not image.strip() or len(image.split()) > 1):
         raise typer.BadParameter(f'"{image}" is not the name of an image', param_hint="--image")
-    print(text_of(part, image), end="")
+    write(text_of(part, image))
     return 0

@@ -106,9 +106,14 @@ OpenMetrics = Annotated[
 LogFormats = Annotated[LogFormat, typer.Option("--log-format", help="How log lines look.")]
 
 
-def leave_on_sigterm() -> None:
-    """Importing takes a while, and a process that is the first of its container ignores signals nobody handles."""
+def leave_when_told() -> None:
+    """
+    For services, until they can end in order: importing takes a while, and a process that is the first of its
+    container ignores signals nobody handles.
+    """
     signal.signal(signal.SIGTERM, _leave)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _leave)
 
 
 def _leave(*_: object) -> NoReturn:
@@ -119,11 +124,15 @@ def _leave(*_: object) -> NoReturn:
 def read_now(text: str | None) -> float | None:
     """``--now`` as epoch seconds."""
     from bayplan.objects.meta import parse_time
+    from bayplan.simulator.clock_loop import END
 
     try:
-        return parse_time(text)
+        moment = parse_time(text)
     except ValueError as error:
         raise InputError(str(error), field="--now") from None
+    if moment is not None and not 0 <= moment < END:
+        raise InputError(f"{text} is too far away", field="--now", fix="write a time of the years 1970 to 9999 UTC")
+    return moment
 
 
 def read_duration(text: str | None, option: str) -> float | None:
@@ -138,6 +147,14 @@ def read_duration(text: str | None, option: str) -> float | None:
         raise InputError(str(error), field=option) from None
     if seconds < 0:
         raise InputError(f"{text} is less than nothing", field=option, fix="write a duration such as 10m")
+    return seconds
+
+
+def read_timeout(text: str, option: str) -> float:
+    """A duration in which something can happen, in seconds."""
+    seconds = read_duration(text, option)
+    if not seconds:
+        raise InputError(f"{text} leaves no time at all", field=option, fix="write a duration such as 10s")
     return seconds
 
 

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, TextIO
 
+from bayplan.errors import InputError
+
 
 class Shape(StrEnum):
     """What ``-o`` takes in most commands."""
@@ -35,10 +37,23 @@ _COLOURS = {
 
 def show(document: dict[str, Any], shape: str, text: Callable[[], str]) -> None:
     """Print a document as JSON or YAML, or the text that stands for it."""
-    if shape in (Shape.JSON, Shape.YAML):
-        print(rendered(document, shape), end="")
-    else:
-        print(text())
+    write(rendered(document, shape) if shape in (Shape.JSON, Shape.YAML) else f"{text()}\n")
+
+
+def write(text: str) -> None:
+    """Data to stdout, and out of our hands; ``InputError`` if nobody takes it."""
+    # Python has no stdout, whatever its type says, in a process that was started without one.
+    if sys.stdout is None:
+        raise InputError("standard output is closed", fix="send it to a file or through a pipe")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # Python must not try again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise InputError(f"standard output cannot be written: {error.strerror}", fix="send it somewhere else") from None
 
 
 def rendered(document: dict[str, Any], shape: str) -> str:
@@ -62,7 +77,9 @@ def style() -> Callable[[str], str]:
 
 def has_colours(stream: TextIO) -> bool:
     """On a terminal that shows colours, unless the user does not want any."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return (
+        stream is not None and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    )
 
 
 def complain(text: str) -> None:
@@ -82,6 +99,7 @@ def set_up_logs(*, verbose: bool) -> None:
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
+            structlog.processors.format_exc_info,
             structlog.processors.LogfmtRenderer(key_order=["level", "event"]),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if verbose else logging.ERROR),

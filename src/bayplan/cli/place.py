@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bayplan.cli import options
-from bayplan.cli.output import Shape, complain, rendered, warn
+from bayplan.cli.output import Shape, complain, rendered, warn, write
 from bayplan.errors import InputError
 
 
@@ -51,7 +51,7 @@ def place(
         warn(warning)
     moment = time.time() if at is None else at
     documents, state = placing.place(given.objects, now=moment, only=placement, without=lost, told=without or "")
-    print(_text(documents, output), end="")
+    write(_text(documents, output))
     is_wrong = False
     for document in documents:
         told = document["placement"]

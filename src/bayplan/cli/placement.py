@@ -23,7 +23,7 @@ def placement(
 
     Open Cluster Management's own placement controller must not run beside it.
     """
-    options.leave_on_sigterm()
+    options.leave_when_told()
     from bayplan.app import logging
     from bayplan.app.controller_service import ServiceOptions
     from bayplan.app.placement import run_placement

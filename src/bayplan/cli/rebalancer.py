@@ -65,7 +65,7 @@ def rebalancer(
         return _dry_run(filename, recursive, config, kubeconfig, context, plugin or (), now, output)
     if filename:
         raise InputError("pods of files cannot be moved", field="--filename", fix="add --dry-run")
-    options.leave_on_sigterm()
+    options.leave_when_told()
     from bayplan.app import logging
     from bayplan.app.config_file import read_config
     from bayplan.app.controller_service import ServiceOptions

@@ -25,9 +25,10 @@ def scheduler(
     Without --config: the pods with schedulerName bayplan, with the default plugins.  SIGTERM ends it in order: binds
     under way are finished and the lease is given back.
 
-    Exit code 0: it was told to stop.  1: it lost the lease.  2: the arguments or the configuration are wrong.
+    Exit code 0: it was told to stop.  1: it lost the lease, or a part broke.  2: the arguments or the
+    configuration are wrong.
     """
-    options.leave_on_sigterm()
+    options.leave_when_told()
     from bayplan.app import logging
     from bayplan.app.config_file import read_config
     from bayplan.app.service import SchedulerOptions, run_scheduler

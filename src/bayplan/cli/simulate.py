@@ -10,6 +10,7 @@ import typer
 from bayplan.cli import options
 from bayplan.cli.output import show, style, warn
 from bayplan.cli.progress import progress
+from bayplan.errors import InputError
 
 
 class Shape(StrEnum):
@@ -59,6 +60,8 @@ def simulate(
     from bayplan.simulator.load import LoadOptions
 
     started, length = options.read_now(now), options.read_duration(run_for, "--for")
+    if outage and length is None:
+        raise InputError("has no effect without --for", field="--outage", fix="write --for, too, or leave it out")
     given = loading.read(filename, recursive=recursive, config=config, plugins=plugin or ())
     with progress("pods tried") as tell:
         document = simulating.simulate(

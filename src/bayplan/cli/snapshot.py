@@ -11,6 +11,10 @@ from bayplan.cli import options
 from bayplan.cli.output import Shape, rendered, warn
 from bayplan.errors import InputError
 
+HEAD = """\
+# What bayplan snapshot saw of a cluster.  Left out: secrets, environments, commands, what volumes hold, parameters of
+# storage classes, and the annotations that metadata names, if any; --annotation NAME keeps one for a plugin of yours.
+"""
 ON_STDOUT = {"-": Shape.YAML, "yaml": Shape.YAML, "json": Shape.JSON}
 
 
@@ -29,7 +33,11 @@ def snapshot(
     plugin: options.PluginSpecs = None,
     annotation: Annotated[
         list[str] | None,
-        typer.Option("--annotation", metavar="NAME", help="Keep this annotation, too; may be given more than once."),
+        typer.Option(
+            "--annotation",
+            metavar="NAME",
+            help="Keep this annotation, too, such as one that your plugin reads; '*' keeps all.  May be repeated.",
+        ),
     ] = None,
     verbose: options.Verbose = False,
 ) -> int:
@@ -42,12 +50,17 @@ def snapshot(
     from bayplan.app import snapshotting
 
     live = snapshotting.look(kubeconfig, context, plugins=plugin or (), keep=annotation or (), warn=warn)
-    document = snapshotting.as_list(live.documents)
+    document = snapshotting.as_list(live)
     if output in ON_STDOUT:
-        print(rendered(document, ON_STDOUT[output]), end="")
+        write(_text(document, ON_STDOUT[output]))
     else:
         _write(document, Path(output))
     return 0
+
+
+def _text(document: dict[str, Any], shape: Shape) -> str:
+    """JSON has no comments; there the list of annotations must do."""
+    return rendered(document, shape) if shape is Shape.JSON else HEAD + rendered(document, shape)
 
 
 def _write(document: dict[str, Any], path: Path) -> None:
@@ -55,6 +68,6 @@ def _write(document: dict[str, Any], path: Path) -> None:
     try:
         # For its owner only: names and labels of a cluster are not for everybody.
         path.touch(mode=0o600)
-        path.write_text(rendered(document, shape), encoding="utf-8")
+        path.write_text(_text(document, shape), encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", source=str(path), fix="give another file") from None

@@ -16,7 +16,7 @@ from typing import Any
 from bayplan.engine.events import BindFailed, Bound
 from bayplan.engine.extending import NOBODY, Extending
 from bayplan.engine.intents import Bind
-from bayplan.engine.running import Calls, log
+from bayplan.engine.running import GO_THROUGH, Calls, log
 from bayplan.engine.waiting import WaitingPods
 from bayplan.errors import PluginError
 from bayplan.framework.plugin import BindPlugin, Plugin, PostBindPlugin, PreBindPlugin
@@ -146,12 +146,22 @@ class BindingCycle:
             yield group
 
     async def _one_pre_bind(self, plugin: PreBindPlugin) -> Status:
-        deadline_s = plugin.pre_bind_timeout_s() or PRE_BIND_DEADLINE_S
+        try:
+            deadline_s = self._pre_bind_deadline_s(plugin)
+        except PluginError as error:
+            return failed(error).by(plugin.name)
         status = await self._ask(plugin, "PreBind", plugin.pre_bind, deadline_s)
         if status.is_success or status.is_rejected:
             return status
         text = f'running PreBind plugin "{plugin.name}": {self._calls.complaint(status)}'
         return Status(Code.ERROR, (text,), plugin.name, status.error)
+
+    def _pre_bind_deadline_s(self, plugin: PreBindPlugin) -> float:
+        asked = self._calls.run(plugin, "PreBind", plugin.pre_bind_timeout_s)
+        if asked is not None and (not isinstance(asked, (int, float)) or not asked >= 0):
+            problem = f"pre_bind_timeout_s returned {asked!r}; return a number of seconds, or None"
+            raise self._calls.refuse(plugin, "PreBind", problem)
+        return asked or PRE_BIND_DEADLINE_S
 
     # -- Bind and after --
 
@@ -201,7 +211,9 @@ class BindingCycle:
                 raise
             # Nobody cancelled this cycle: something the plugin waited for was cancelled.
             return failed(PluginError(plugin.name, point, self._decision.pod.key, error)).by(plugin.name)
-        except Exception as error:
+        except GO_THROUGH:
+            raise
+        except BaseException as error:
             if deadline.expired():
                 return failed(f"no answer within {deadline_s:g} s").by(plugin.name)
             return failed(PluginError(plugin.name, point, self._decision.pod.key, error)).by(plugin.name)

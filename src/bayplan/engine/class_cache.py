@@ -20,7 +20,7 @@ from bayplan.engine.cache import ClusterCache
 from bayplan.engine.class_entry import ClassEntry, OfObjects
 from bayplan.engine.class_run import ClassRun
 from bayplan.engine.filtering import Filters
-from bayplan.engine.running import Calls
+from bayplan.engine.running import GO_THROUGH, Calls
 from bayplan.engine.table import plain_sums
 from bayplan.engine.templates import Plugins, Template, Templates
 from bayplan.framework.decision import Decision
@@ -66,7 +66,9 @@ class ClassCache:
                 is_measured = self._metrics is not None and cycle % MEASURE_EVERY == 1
                 return None if is_measured else self._decide_once(pod, template, number)
             return self._decide(self._up_to_date(entry, pod, template), pod, template, number)
-        except Exception:
+        except GO_THROUGH:
+            raise
+        except BaseException:
             # Whatever a plugin does wrong, the full pass finds it again and says which plugin it was.
             return None
 
@@ -80,7 +82,9 @@ class ClassCache:
             if entry is None or self._left(pod, template.asked):
                 return None
             entry = self._up_to_date(entry, pod, template)
-        except Exception:
+        except GO_THROUGH:
+            raise
+        except BaseException:
             # As above: whoever is asked about the next pod by itself finds it again.
             return None
         if not entry.goes_by_sums:

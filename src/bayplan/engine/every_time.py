@@ -34,6 +34,7 @@ def complete(
 ) -> Decision | None:
     """Choose the node; ``None`` if none fits, which the full pass must explain.  ``left`` do not sit this pod out."""
     pod, state, values = decision.pod, decision.state, answers.values
+    decision.slow_plugins = calls.slow
     fits = _filtered(calls, state, nodes, asked, left, values >= 0)
     feasible = np.flatnonzero(fits)
     if not len(feasible):

@@ -7,6 +7,7 @@ scheduler.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from itertools import count
@@ -15,7 +16,8 @@ from typing import Any, TypeVar
 import structlog
 
 from bayplan.errors import PluginError
-from bayplan.framework.plugin import Plugin
+from bayplan.framework.mistakes import one_line
+from bayplan.framework.plugin import Plugin, QueuedPod, QueueSortPlugin
 from bayplan.framework.ports import MetricSink, NoMetrics
 from bayplan.framework.status import SKIP, SUCCESS, Code, Reason, Status, as_status
 from bayplan.objects.pod import Pod
@@ -30,6 +32,10 @@ SLOW_S = 0.1
 SAMPLE = 10
 _cycles = count()
 _NO_METRICS = NoMetrics()
+
+GO_THROUGH = (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit)
+"""Not the plugin's: somebody ends the process, the task or the generator.  Whatever else a plugin raises is, also
+``SystemExit``."""
 
 
 class Calls:
@@ -51,7 +57,9 @@ class Calls:
         started = self._timer()
         try:
             answer = call(*args)
-        except Exception as error:
+        except GO_THROUGH:
+            raise
+        except BaseException as error:
             self._report(plugin, point, self._timer() - started, Code.ERROR)
             raise PluginError(plugin.name, point, self.pod.key, error) from error
         took = self._timer() - started
@@ -91,9 +99,42 @@ class Calls:
             )
         if took <= SLOW_S:
             return
-        self.slow[f"{plugin.name}/{point}"] = took
+        slow = f"{plugin.name}/{point}"
+        self.slow[slow] = self.slow.get(slow, 0.0) + took
         self._metrics.counter("slow_plugin_calls_total", plugin=plugin.name, extension_point=point)
         log.warning("slow plugin", plugin=plugin.name, point=point, pod=self.pod.key, seconds=round(took, 3))
+
+
+def complain(problem: str, plugin: Plugin | str, error: BaseException, **where: str) -> None:
+    """Log in one line what a plugin raised where that fails no pod; where in its code it was is told with ``-v``."""
+    name = plugin if isinstance(plugin, str) else plugin.name
+    log.error(problem, plugin=name, **where, error=one_line(error))
+    log.debug("raised there", plugin=name, exc_info=error)
+
+
+def queue_key_of(plugin: QueueSortPlugin) -> Callable[[QueuedPod], Any]:
+    """Its ``queue_key``, which names the plugin when it fails."""
+    own = plugin.queue_key
+
+    def key(queued: QueuedPod) -> Any:
+        try:
+            return own(queued)
+        except GO_THROUGH:
+            raise
+        except BaseException as error:
+            raise PluginError(plugin.name, "QueueSort", queued.pod.key, error) from error
+
+    return key
+
+
+async def beside(plugin: Plugin) -> None:
+    """What a plugin does beside scheduling.  When that fails, scheduling goes on without it."""
+    try:
+        await plugin.background()
+    except GO_THROUGH:
+        raise
+    except BaseException as error:
+        complain("background failed, scheduling goes on without it", plugin, error)
 
 
 def _code_of(answer: object) -> Code:

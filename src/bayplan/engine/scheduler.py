@@ -23,7 +23,7 @@ from bayplan.engine.filtering import Filters
 from bayplan.engine.informing import Informed
 from bayplan.engine.intents import AskExtenders, Bind, Emit, Intent
 from bayplan.engine.queue import QueueProfile, SchedulingQueue, requeue_rules
-from bayplan.engine.running import log
+from bayplan.engine.running import GO_THROUGH, beside, complain, log, queue_key_of
 from bayplan.engine.scheduling_cycle import Settings, decide, deciding
 from bayplan.engine.scoring import scramble
 from bayplan.engine.waiting import WaitingPods
@@ -214,7 +214,7 @@ class Scheduler:
     def background(self) -> list[Coroutine[Any, Any, None]]:
         """What plugins do beside scheduling; to be run from when all is known and may be written to."""
         plugins = (plugin for profile in self.profiles.values() for plugin in profile.instances.values())
-        return [plugin.background() for plugin in plugins if type(plugin).background is not Plugin.background]
+        return [beside(plugin) for plugin in plugins if type(plugin).background is not Plugin.background]
 
     # -- after a decision --
 
@@ -274,8 +274,10 @@ class Scheduler:
         for plugin in self._observers.get(kind, ()):
             try:
                 plugin.observe(kind, old, new)
-            except Exception as error:  # what one plugin makes of it is nobody else's trouble
-                log.error("observe failed", plugin=plugin.name, kind=kind, error=repr(error), exc_info=True)
+            except GO_THROUGH:
+                raise
+            except BaseException as error:  # what one plugin makes of it is nobody else's trouble
+                complain("observe failed", plugin, error, kind=kind)
 
     # -- wiring --
 
@@ -349,5 +351,5 @@ def _queue_key(profiles: Mapping[str, Profile]) -> Callable[[QueuedPod], object]
     for profile in profiles.values():
         plugin = profile.extension("queue_sort")[0]
         assert isinstance(plugin, QueueSortPlugin)
-        return plugin.queue_key
+        return queue_key_of(plugin)
     return lambda queued: (-queued.pod.priority, queued.timestamp)

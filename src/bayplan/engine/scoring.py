@@ -6,7 +6,10 @@ Called by ``scheduling_cycle.decide`` when more than one node is feasible.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from bayplan.engine.running import Calls
 from bayplan.framework.cycle_state import CycleState
@@ -16,6 +19,9 @@ from bayplan.framework.profile import Profile
 from bayplan.framework.snapshot import NodeTable, Rows, Scores
 from bayplan.framework.status import Code, Status
 from bayplan.objects.pod import Pod
+
+NUMBERS = "iufb"
+"""Kinds of numpy that are numbers."""
 
 
 class ScoreError(Exception):
@@ -50,7 +56,7 @@ def score(
         raw = _raw(calls, plugin, state, pod, nodes, feasible)
         raw.flags.writeable = False
         normalized = calls.run(plugin, "NormalizeScore", plugin.normalize, state, pod, raw, feasible)
-        normalized = _checked(calls, plugin, "NormalizeScore", normalized, len(feasible))
+        normalized = _checked(calls, plugin, "NormalizeScore", normalized, nodes, feasible)
         _check_range(calls, plugin, normalized)
         results.append(PluginScores(plugin.name, profile.weights.get(plugin.name, 1), raw, normalized))
     return results
@@ -61,30 +67,55 @@ def _raw(calls: Calls, plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: 
         scores = [
             calls.run(plugin, "Score", plugin.score_node, state, pod, nodes.node(row)) for row in feasible.tolist()
         ]
-        return _checked(calls, plugin, "Score", _as_array(calls, plugin, scores), len(feasible))
+        return _checked(calls, plugin, "Score", _as_array(scores), nodes, feasible)
     whole = calls.run(plugin, "Score", plugin.score, state, pod, nodes)
-    whole = _checked(calls, plugin, "Score", whole, len(nodes))
+    whole = _checked(calls, plugin, "Score", whole, nodes)
     return whole.view() if len(feasible) == len(nodes) else whole[feasible]
 
 
-def _as_array(calls: Calls, plugin: ScorePlugin, scores: list[int]) -> object:
-    """Scores that were asked for one by one."""
+def _as_array(scores: list[Any]) -> npt.NDArray[Any]:
+    """Scores that were asked for one by one; as they are, if not all are numbers."""
     try:
-        return np.array(scores)
-    except ValueError as error:  # some are numbers, some are lists
-        raise calls.refuse(plugin, "Score", f"score_node must return a number ({error})") from error
+        array = np.array(scores)
+        if array.ndim == 1 and array.dtype.kind in NUMBERS:
+            return array
+    except ValueError:  # some are numbers, some are lists
+        pass
+    array = np.empty(len(scores), object)
+    array[:] = scores
+    return array
 
 
-def _checked(calls: Calls, plugin: ScorePlugin, point: str, scores: object, length: int) -> Scores:
-    """Scores as int64, or a ``PluginError`` that says what is wrong with them."""
-    if not isinstance(scores, np.ndarray) or scores.dtype.kind not in "iufb":
-        kind = getattr(scores, "dtype", type(scores).__name__)
-        raise calls.refuse(plugin, point, f"scores must be an array of numbers, got {kind}")
+def _checked(
+    calls: Calls, plugin: ScorePlugin, point: str, scores: object, nodes: NodeTable, rows: Rows | None = None
+) -> Scores:
+    """Scores of some rows (else of all) as int64, or a ``PluginError`` that says what is wrong with them."""
+    length = len(nodes) if rows is None else len(rows)
+    if not isinstance(scores, np.ndarray):
+        raise calls.refuse(plugin, point, f"scores must be an array of numbers, got {type(scores).__name__}")
     if scores.shape != (length,):
         raise calls.refuse(plugin, point, f"got scores of shape {scores.shape} for {length} nodes")
-    if scores.dtype.kind in "uf" and not (np.abs(scores) < 2.0**63).all():
-        raise calls.refuse(plugin, point, "a score is NaN, infinite or beyond 64 bits")
+    kind = scores.dtype.kind
+    if kind not in NUMBERS or (kind in "uf" and not (np.abs(scores) < 2.0**63).all()):
+        for at, score in enumerate(scores.tolist()):
+            if not _is_score(score):
+                name = nodes.names[at if rows is None else int(rows[at])]
+                problem = f"the score of node {name} is {_shown(score)}"
+                raise calls.refuse(plugin, point, f"{problem}; return a whole number, {MIN_SCORE} to {MAX_SCORE}")
     return scores if scores.dtype == np.int64 else scores.astype(np.int64)
+
+
+def _is_score(score: object) -> bool:
+    """Is it a number of 64 bits?  NaN is not."""
+    return isinstance(score, (int, float, np.integer, np.floating)) and bool(-(2**63) < score < 2**63)
+
+
+def _shown(score: object) -> str:
+    try:
+        text = repr(score)
+    except ValueError:  # Python writes no numbers of more than some thousand digits
+        return "a number of thousands of digits"
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _check_range(calls: Calls, plugin: ScorePlugin, scores: Scores) -> None:

@@ -80,3 +80,5 @@ class Wait:
     def __post_init__(self) -> None:
         if not isinstance(self.timeout_s, (int, float)) or self.timeout_s != self.timeout_s:
             raise TypeError(f"timeout_s is a number of seconds, got {self.timeout_s!r}")
+        if self.timeout_s < 0:
+            raise ValueError(f"timeout_s is 0 or more seconds, got {self.timeout_s!r}")

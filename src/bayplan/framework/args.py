@@ -20,7 +20,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, 
 from pydantic.alias_generators import to_camel
 
 from bayplan.errors import InvalidArgsError
-from bayplan.framework.mistakes import Mistake, as_lines, field_path, found_by_pydantic, shown
+from bayplan.framework.mistakes import Mistake, as_lines, field_path, found_by_pydantic, one_line, shown
 from bayplan.framework.plugin import Plugin
 
 
@@ -94,6 +94,10 @@ def _validated(
         return adapter.validate_json(text, strict=True, by_alias=True, by_name=by_name), []
     except ValidationError as error:
         return None, found_by_pydantic(error, schema, path)
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # a check of the plugin's own may raise anything
+        return None, [Mistake(path, f"checking them with {plugin_cls.__name__}.Args failed: {one_line(error)}")]
 
 
 def _reader(args_cls: type[Any]) -> tuple[type[BaseModel], TypeAdapter[Any]]:

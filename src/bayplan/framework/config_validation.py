@@ -21,6 +21,8 @@ from bayplan.framework.mistakes import Mistake, field_path, shown
 from bayplan.objects.requirement import check_key
 from bayplan.objects.resources import is_extended_name
 
+MAX_INT32 = 2**31 - 1
+
 REMOVED_PLUGINS = frozenset({"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"})
 """In-tree volume limits of older releases; NodeVolumeLimits counts all volumes now."""
 
@@ -40,6 +42,12 @@ def find_mistakes(config: SchedulerConfig, allows_removed: bool = False) -> list
 def _numbers(config: SchedulerConfig) -> Iterator[Mistake]:
     if config.parallelism <= 0:
         yield Mistake("parallelism", f"must be greater than 0, not {config.parallelism}")
+    for path, number in (
+        ("parallelism", config.parallelism),
+        ("clientConnection.burst", config.client_connection.burst),
+    ):
+        if number > MAX_INT32:
+            yield Mistake(path, f"must be at most {MAX_INT32}, not {number}")
     yield from _percentage("percentageOfNodesToScore", config.percentage_of_nodes_to_score)
     if config.client_connection.burst < 0:
         yield Mistake("clientConnection.burst", f"must be 0 or more, not {config.client_connection.burst}")

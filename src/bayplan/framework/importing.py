@@ -40,14 +40,16 @@ def _named_module(name: str, origin: str) -> ModuleType:
                 f'{origin}: no module "{name}"; install its package, or name a file: path/to/file.py:Class'
             ) from error
         raise _failed(name, origin, error) from error
-    except Exception as error:
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # also SystemExit: a file may be a script that ends the process
         raise _failed(name, origin, error) from error
 
 
 def _file_module(path: Path, origin: str) -> ModuleType:
     path = path.resolve()
     if not path.is_file():
-        raise ConfigError(f"{origin}: no file {path}")
+        raise ConfigError(f"{origin}: no file {path}; check the path")
     name = f"bayplan_plugin_file:{path}"  # a name no import can clash with
     if name in sys.modules:
         return sys.modules[name]
@@ -59,8 +61,10 @@ def _file_module(path: Path, origin: str) -> ModuleType:
     sys.modules[name] = module  # dataclasses look their module up while it is still being run
     try:
         found.loader.exec_module(module)
-    except Exception as error:
+    except BaseException as error:
         del sys.modules[name]
+        if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
+            raise
         raise _failed(str(path), origin, error) from error
     return module
 
@@ -71,5 +75,5 @@ def _importable_from(folder: Path) -> None:
         sys.path.append(str(folder))
 
 
-def _failed(what: str, origin: str, error: Exception) -> ConfigError:
+def _failed(what: str, origin: str, error: BaseException) -> ConfigError:
     return ConfigError(f"{origin}: importing {what} failed: {one_line(error)}")

@@ -7,13 +7,14 @@ so that a file is corrected in one go.
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
+
+from bayplan.objects.mistakes import nearest
 
 
 class Mistake(NamedTuple):
@@ -42,13 +43,6 @@ def as_lines(mistakes: Iterable[Mistake | str], source: str = "") -> str:
     return "\n".join(f"{source}: {mistake}" if source else str(mistake) for mistake in mistakes)
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that was probably meant, whatever its case."""
-    by_lower = {name.lower(): name for name in known}
-    close = difflib.get_close_matches(word.lower(), by_lower, n=1)
-    return by_lower[close[0]] if close else None
-
-
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A question to put behind a complaint about an unknown word; nothing if no known word is near."""
     guess = nearest(word, known)
@@ -65,7 +59,7 @@ def found_by_pydantic(error: ValidationError, schema: type[BaseModel], root: str
 
 def one_line(error: BaseException) -> str:
     """An exception by type and text, without line breaks."""
-    return " ".join(f"{type(error).__name__}: {error}".split())
+    return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
 
 
 def shown(value: Any) -> str:

@@ -164,7 +164,9 @@ class _Draft:
             return cls(self.args[cls.name], handle)
         except (ConfigError, ValueError) as error:
             self.problems.append((InvalidArgsError, Mistake(self.path, f"plugin {cls.name}: {error}")))
-        except Exception as error:  # a constructor may do anything; say whose it was
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # a constructor may do anything, also end the process; say whose it was
             text = f"plugin {cls.name} could not be made: {one_line(error)}"
             self.problems.append((InvalidProfileError, Mistake(self.path, text)))
         return None

@@ -15,7 +15,8 @@ from importlib.metadata import EntryPoint, entry_points
 from bayplan.errors import ConfigError, DuplicatePluginError, UnknownPluginError
 from bayplan.framework.importing import load_object
 from bayplan.framework.mistakes import did_you_mean, one_line
-from bayplan.framework.plugin import EXTENSION_POINTS, Plugin, PreFilterExtensions
+from bayplan.framework.plugin import EXTENSION_POINTS, Plugin, PreFilterExtensions, ScorePlugin
+from bayplan.objects.kinds import all_kinds
 
 GROUP = "bayplan.plugins"
 IN_TREE = "in-tree"
@@ -34,6 +35,10 @@ _METHODS: tuple[tuple[type[Plugin], tuple[str, ...]], ...] = (
     (EXTENSION_POINTS["bind"], ("bind",)),
     (EXTENSION_POINTS["post_bind"], ("post_bind",)),
 )
+
+
+_MAY_WAIT = ("background", "bind", "post_bind", "pre_bind")
+"""The only methods that may be coroutines; ``background`` must be one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +130,9 @@ class Registry:
         origin = f"entry point {_package(point)}"
         try:
             cls = point.load()
-        except Exception as error:  # whatever a package does on import, the user must learn which package it was
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # whatever a package does on import, the user must learn which package it was
             raise ConfigError(
                 f'{origin}: "{point.name} = {point.value}" in group {GROUP} cannot be loaded: '
                 f"{one_line(error)}; correct or uninstall the package"
@@ -158,6 +165,40 @@ def _problem(cls: object) -> str:
     missing = _missing_methods(cls)
     if missing:
         return f"class {cls.__name__} is abstract; define {', '.join(missing)}"
+    wrong = _wrong_reads(cls.reads) or _wrong_weight(cls) or _wrong_form(cls)
+    return f"class {cls.__name__}: {wrong}" if wrong else ""
+
+
+def _wrong_reads(reads: object) -> str:
+    if not isinstance(reads, tuple) or not all(isinstance(kind, str) for kind in reads):
+        example = reads if isinstance(reads, str) else "Node"
+        return f'reads is {reads!r}; write a tuple of kinds: reads = ("{example}",)'
+    known = {kind.name for kind in all_kinds()}
+    for kind in reads:
+        if kind not in known:
+            return (
+                f'reads names the kind "{kind}", which nobody registered{did_you_mean(kind, known)}; '
+                "a kind of your own is made known with bayplan.objects.kinds.register"
+            )
+    return ""
+
+
+def _wrong_weight(cls: type[Plugin]) -> str:
+    weight: object = cls.default_weight if issubclass(cls, ScorePlugin) else 1
+    if not isinstance(weight, int) or isinstance(weight, bool) or weight < 1:
+        return f"default_weight is {weight!r}; write a whole number of 1 or more"
+    return ""
+
+
+def _wrong_form(cls: type[Plugin]) -> str:
+    """What is called must answer at once, but for a few methods that are waited for."""
+    contract = {name for kind in cls.__mro__ if kind.__module__ == Plugin.__module__ for name in vars(kind)}
+    for name in sorted(contract):
+        waits = inspect.iscoroutinefunction(getattr(cls, name))
+        if waits and name not in _MAY_WAIT:
+            return f"{name} is async; write def {name}: only {', '.join(_MAY_WAIT)} may be async"
+    if not inspect.iscoroutinefunction(cls.background):
+        return "background is not async; write async def background(self)"
     return ""
 
 

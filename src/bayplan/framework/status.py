@@ -8,6 +8,7 @@ that carries the plugin's name, so plugins never name themselves in their texts.
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TypeAlias
@@ -131,4 +132,6 @@ def as_status(verdict: object) -> Status:
         return verdict
     if isinstance(verdict, Reason):
         return Status(verdict.code, (verdict.text,))
+    if inspect.iscoroutine(verdict):
+        verdict.close()  # or Python complains on its own that nobody waited for it
     raise TypeError(f"expected None, a Reason or a Status, got {type(verdict).__name__}: {verdict!r}")

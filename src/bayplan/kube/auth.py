@@ -64,6 +64,7 @@ class Credentials:
             configuration.tls_server_name or None,
             _proxy(configuration),
             _fingerprint(configuration.ssl_ca_cert, configuration.cert_file, configuration.key_file),
+            "the service account" if self._in_cluster() else self._where(),
         )
 
     def headers(self) -> Mapping[str, str]:
@@ -114,10 +115,12 @@ class Credentials:
     def _advice(self, error: Exception) -> str:
         if self._in_cluster():
             return f"cannot read the service account's credentials: {' '.join(str(error).split())}"
-        where = self._kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
         context = f" (context {self._context})" if self._context else ""
-        what = " ".join(str(error).split())
-        return f"{where}{context}: cannot read the kubeconfig: {what}; pass --kubeconfig FILE or set KUBECONFIG"
+        what = "this is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else " ".join(str(error).split())
+        return f"{self._where()}{context}: cannot read the kubeconfig: {what}; pass --kubeconfig FILE or set KUBECONFIG"
+
+    def _where(self) -> str:
+        return self._kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
 
 
 class _Complaints(logging.Handler):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import os
 import socket
 import ssl
 from collections.abc import Callable
@@ -49,7 +50,7 @@ class Server:
                     return made
             raise OSError("the name has no address")
         except (OSError, TimeoutError) as error:
-            why = str(error) or "no answer"
+            why = reason(error) if isinstance(error, OSError) else "no answer"
             raise ConnectionError(f"cannot connect to {self._host}:{self._port}: {why}") from error
 
     async def _addresses(self) -> list[str]:
@@ -64,6 +65,14 @@ class Server:
             make, address, self._port, ssl=self._context, server_hostname=self._certified_name
         )
         return made
+
+
+def reason(error: OSError) -> str:
+    """Why there is no connection, in the words of the system: asyncio's own are addresses in brackets."""
+    number = error.errno or 0
+    if number > 0 and not isinstance(error, ssl.SSLError):
+        return os.strerror(number)
+    return error.strerror or str(error) or "no answer"
 
 
 def _is_address(host: str) -> bool:

@@ -23,6 +23,7 @@ from bayplan.errors import (
     ForbiddenError,
     GoneError,
     NotFoundError,
+    PluginError,
     TooManyRequestsError,
     TransportError,
 )
@@ -240,6 +241,9 @@ class Informer(Generic[T]):
         """One object that upsets its receiver must not end the watch."""
         try:
             callback(*values)
+        except PluginError as error:
+            self.bad_objects += 1
+            log.error("object refused", kind=self.kind.name, object=values[-1].key, error=str(error))
         except Exception as error:
             self.bad_objects += 1
             log.error("object refused", kind=self.kind.name, object=values[-1].key, error=repr(error), exc_info=True)

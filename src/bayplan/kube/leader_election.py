@@ -52,7 +52,7 @@ class LeaderElection:
         self._path = f"{self._collection}/{name}"
         self._meta = {"name": name, "namespace": namespace}
         self._lease_s = lease_s
-        self._renew_deadline_s = renew_deadline_s
+        self.renew_deadline_s = renew_deadline_s
         self._retry_s = retry_s
         self._monotonic = monotonic
         self._seen: tuple[str, str] | None = None
@@ -61,7 +61,7 @@ class LeaderElection:
 
     def is_leader(self) -> bool:
         """May we write now?  False well before anybody else may take over."""
-        return self._renewed_at is not None and self._monotonic() - self._renewed_at < self._renew_deadline_s
+        return self._renewed_at is not None and self._monotonic() - self._renewed_at < self.renew_deadline_s
 
     @property
     def holder(self) -> str:
@@ -137,7 +137,7 @@ class LeaderElection:
     @property
     def _timeout_s(self) -> float:
         """Two requests and a pause must fit between the first failure and the deadline, several times over."""
-        return max(self._retry_s, self._renew_deadline_s / 4)
+        return max(self._retry_s, self.renew_deadline_s / 4)
 
     @property
     def _whole_seconds(self) -> int:
@@ -158,7 +158,7 @@ class LeaderElection:
     def _why(self) -> str:
         if self._held_by_another():
             return f"{self.holder} holds it now"
-        return f"it could not be renewed within {self._renew_deadline_s:g} s"
+        return f"it could not be renewed within {self.renew_deadline_s:g} s"
 
     def _held_by_another(self) -> bool:
         return self.holder not in ("", self.identity)

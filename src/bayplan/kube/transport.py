@@ -20,6 +20,7 @@ from yarl import URL
 from bayplan.errors import TransportError
 from bayplan.kube.answers import Response as Response
 from bayplan.kube.connections import CONNECT_TIMEOUT_S, Connections
+from bayplan.kube.dialing import reason
 
 REQUEST_TIMEOUT_S = 30.0
 READ_BYTES = 256 * 1024
@@ -48,6 +49,8 @@ class Endpoint:
     proxy: str | None = None
     fingerprint: str = ""
     """Of the certificates behind ``ssl``, so that two endpoints can be told apart."""
+    origin: str = field(default="", compare=False)
+    """Who says so, such as the path of a kubeconfig."""
 
 
 class Transport(Protocol):
@@ -120,7 +123,7 @@ class HttpTransport:
         except TimeoutError as error:
             raise TransportError(f"{method} {path}: no answer within {timeout_s:g} s") from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise TransportError(f"{method} {path}: {_words(error)}") from error
+            raise TransportError(f"{method} {path}: {_words(error, self._endpoint)}") from error
 
     async def _request(
         self,
@@ -169,7 +172,7 @@ class HttpTransport:
                 self._connections.distrust(asyncio.get_running_loop().time())
             raise TransportError(f"watch {path}: silent for {silence_s:g} s") from error
         except (aiohttp.ClientError, OSError) as error:
-            raise TransportError(f"watch {path}: {_words(error)}") from error
+            raise TransportError(f"watch {path}: {_words(error, self._endpoint)}") from error
 
     async def close(self) -> None:
         for task in list(self._retiring):
@@ -257,5 +260,15 @@ async def _lines(content: aiohttp.StreamReader) -> AsyncGenerator[bytes, None]:
         yield last
 
 
-def _words(error: Exception) -> str:
-    return str(error) or type(error).__name__
+def _words(error: Exception, endpoint: Endpoint) -> str:
+    if isinstance(error, aiohttp.ClientProxyConnectionError):
+        return f"cannot connect to the proxy {endpoint.proxy}: {reason(error.os_error)}; check that address"
+    origin = f", of {endpoint.origin}" if endpoint.origin else ""
+    named = f"and that {endpoint.origin} names the right server" if endpoint.origin else "at that address"
+    advice = f"check that it runs {named}"
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return f"cannot trust {endpoint.base_url}{origin}: {' '.join(str(error.certificate_error).split())}"
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return f"cannot connect to {endpoint.base_url}: {reason(error.os_error)}; {advice}"
+    words = str(error) or type(error).__name__
+    return f"{words}; {advice}" if words.startswith("cannot connect to ") else words

@@ -20,7 +20,7 @@ from bayplan.objects.affinity import (
     TopologySpreadConstraint,
 )
 from bayplan.objects.meta import LabelSelector
-from bayplan.objects.mistakes import Mistakes, labels, mistake, one_of, tried
+from bayplan.objects.mistakes import Mistakes, int32, labels, mistake, one_of, tried
 from bayplan.objects.requirement import (
     IN,
     LABEL_OPERATORS,
@@ -144,6 +144,8 @@ def spread(field: str, constraints: tuple[TopologySpreadConstraint, ...] | None)
         at = f"{field}[{index}]"
         if each.max_skew <= 0:
             yield mistake(f"{at}.maxSkew", f"{each.max_skew} is no skew", "write 1 or more")
+        else:
+            yield from int32(f"{at}.maxSkew", each.max_skew)
         yield from _topology_key(at, each.topology_key)
         yield from one_of(f"{at}.whenUnsatisfiable", each.when_unsatisfiable, (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
         yield from _spread_options(at, each)
@@ -158,6 +160,7 @@ def spread(field: str, constraints: tuple[TopologySpreadConstraint, ...] | None)
 def _spread_options(field: str, each: TopologySpreadConstraint) -> Mistakes:
     if each.min_domains is not None and each.min_domains <= 0:
         yield mistake(f"{field}.minDomains", f"{each.min_domains} is no number of domains", "write 1 or more")
+    yield from int32(f"{field}.minDomains", each.min_domains)
     if each.min_domains is not None and each.when_unsatisfiable == SCHEDULE_ANYWAY:
         yield mistake(
             f"{field}.minDomains",

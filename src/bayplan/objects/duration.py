@@ -20,6 +20,8 @@ _UNITS = {
 }
 _PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
 _WHOLE = re.compile(rf"([+-]?)((?:{_PART.pattern})+)")
+_LONGEST_S = Fraction(2**63 - 1, 10**9)
+"""Go counts nanoseconds in 64 bits: some 292 years."""
 
 
 def parse_duration(text: str) -> float:
@@ -30,6 +32,8 @@ def parse_duration(text: str) -> float:
     if whole is None:
         raise ValueError(f'"{text}" is not a duration; write a number and a unit, such as "15s" or "1m30s"')
     seconds = sum((Fraction(number) * _UNITS[unit] for number, unit in _PART.findall(whole[2])), Fraction(0))
+    if seconds > _LONGEST_S:
+        raise ValueError(f'"{text}" is too long; write at most "2562047h", as Go does')
     return float(-seconds if whole[1] == "-" else seconds)
 
 

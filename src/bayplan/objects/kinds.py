@@ -38,6 +38,8 @@ class Kind:
 
 _KINDS: dict[tuple[str, str], Kind] = {}
 _BY_STRUCT: dict[type[ApiObject], Kind] = {}
+_BUILT_IN: set[tuple[str, str]] = set()
+"""Group and name of the kinds that every API server has."""
 
 
 def register(kind: Kind) -> None:
@@ -70,6 +72,7 @@ for _group, _plural, _struct, _namespaced in (
     ("storage.k8s.io", "volumeattachments", volume.VolumeAttachment, False),
 ):
     register(Kind(_group, "v1", _struct.__name__, _plural, _struct, _namespaced))
+    _BUILT_IN.add((_group, _struct.__name__))
 
 for _kind in (
     Kind(kosmos.GROUP, kosmos.VERSION, "WorkloadPolicy", "workloadpolicies", kosmos.WorkloadPolicy),
@@ -110,6 +113,11 @@ def all_kinds() -> tuple[Kind, ...]:
     return tuple(_KINDS.values())
 
 
+def is_built_in(kind: Kind) -> bool:
+    """Whether every API server has it; the others are custom resources."""
+    return (kind.group, kind.name) in _BUILT_IN
+
+
 def kind_of(thing: ApiObject) -> str:
     """The kind of an object that was decoded."""
     kind = _BY_STRUCT.get(type(thing))
@@ -148,15 +156,17 @@ def check_type(raw: Mapping[str, Any]) -> Kind | None:
         example = known.api_version if known else "v1"
         raise InputError("no apiVersion", object=describe(raw), field="apiVersion", fix=f"write apiVersion: {example}")
     found = find(api_version, kind)
-    meant = _by_name(kind)
-    if found is None and meant is not None and _is_builtin_group(api_version):
+    if found is not None and (found.api_version == api_version or not is_built_in(found)):
+        return found
+    meant = found or _by_name(kind)
+    if meant is not None and _is_builtin_group(api_version):
         raise InputError(
             f'there is no {kind} in "{api_version}"',
             object=describe(raw),
             field="apiVersion",
             fix=f"write {meant.api_version} instead",
         )
-    return found
+    return None
 
 
 def decode(raw: Mapping[str, Any] | bytes | str, source: str = "", line: int = 0) -> ApiObject:

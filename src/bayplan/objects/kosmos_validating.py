@@ -20,10 +20,9 @@ from bayplan.objects.kosmos import (
     WorkloadPolicy,
 )
 from bayplan.objects.meta import LabelSelector
-from bayplan.objects.mistakes import Mistakes, labels, mistake, one_of, tried
+from bayplan.objects.mistakes import Mistakes, count, labels, mistake, one_of, tried
 from bayplan.objects.requirement import check_key, check_value
 
-MAX_REPLICAS = 2**31 - 1
 MAX_WEIGHT = 10_000
 MAX_NAME = 63
 _PERCENT = re.compile(r"(100|[1-9]?[0-9])%")
@@ -117,8 +116,8 @@ def _amount(field: str, amount: int | str | None) -> Mistakes:
     if isinstance(amount, str) and not _is_percent(amount):
         fix = "write a number without quotes" if amount.strip().isdigit() else 'write a number, or one like "40%"'
         yield mistake(field, f'"{amount}" is no number of pods', fix)
-    elif isinstance(amount, int) and not 0 <= amount <= MAX_REPLICAS:
-        yield mistake(field, f"{amount} is no number of pods", "write 0 or more")
+    elif isinstance(amount, int):
+        yield from count(field, amount)
 
 
 def _spelt(field: str, written: str, spellings: Mapping[str, str]) -> Mistakes:
@@ -139,8 +138,7 @@ def _rebalance(field: str, written: Rebalance) -> Mistakes:
         ("progressDeadlineSeconds", written.progress_deadline_seconds),
         ("minPodAgeSeconds", written.min_pod_age_seconds),
     ):
-        if seconds is not None and seconds < 0:
-            yield mistake(f"{field}.{name}", f"{seconds} is less than nothing", "write 0 or more")
+        yield from count(f"{field}.{name}", seconds)
 
 
 def unusual_spellings(policy: WorkloadPolicy) -> Iterator[str]:

@@ -5,6 +5,7 @@ The command line calls `load` on what `manifests.read` found. All mistakes of al
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from hashlib import sha256
 from msgspec.structs import replace
 
 from bayplan.errors import InputError, InputErrors
-from bayplan.objects import defaulting, kinds, policy, validating
+from bayplan.objects import api_fields, defaulting, kinds, policy, validating
 from bayplan.objects.kosmos_noticing import notes
 from bayplan.objects.manifests import Document
 from bayplan.objects.meta import ApiObject
@@ -36,14 +37,15 @@ class Loaded:
         return f"not needed and left out: {named}" if named else ""
 
 
-def load(documents: Iterable[Document], *, with_namespaces: bool = True) -> Loaded:
+def load(documents: Iterable[Document], *, with_namespaces: bool = True, strict: bool = True) -> Loaded:
     """Objects as an API server would store them; namespaces that are only mentioned are added at the end.
 
+    `strict` is for what people write: fields that no API server knows are misspelt, and a pod has containers.
     Raises InputError for one mistake, InputErrors for more.
     """
     loaded = Loaded()
     mistakes: list[InputError] = []
-    decoded = [*_decode(documents, loaded.strangers, mistakes)]
+    decoded = [*_decode(documents, loaded, mistakes, strict)]
     for document, thing in decoded:
         mistakes.extend(_located(each, document) for each in validating.check_object(thing))
         place = ": ".join(filter(None, (document.place, kinds.describe(document.raw))))
@@ -60,21 +62,48 @@ def load(documents: Iterable[Document], *, with_namespaces: bool = True) -> Load
     return loaded
 
 
+_INDEX = re.compile(r"\[\d+\]")
 _Decoded = list[tuple[Document, ApiObject]]
 
 
 def _decode(
-    documents: Iterable[Document], strangers: list[Document], mistakes: list[InputError]
+    documents: Iterable[Document], loaded: Loaded, mistakes: list[InputError], strict: bool
 ) -> Iterator[tuple[Document, ApiObject]]:
+    noticed: set[str] = set()
     for order, document in enumerate(documents):
         try:
             kind = kinds.check_type(document.raw)
             if kind is None:
-                strangers.append(document)
-            else:
-                yield document, _named(kinds.convert(document.raw, kind.struct), order)
+                loaded.strangers.append(document)
+                continue
+            if strict and kinds.is_built_in(kind):
+                _check_as_written(kind.name, document, loaded.warnings, mistakes, noticed)
+            yield document, _named(kinds.convert(document.raw, kind.struct), order)
         except InputError as error:
             mistakes.append(_located(error, document))
+
+
+def _check_as_written(
+    kind: str, document: Document, warnings: list[str], mistakes: list[InputError], noticed: set[str]
+) -> None:
+    unknown = api_fields.check_fields(kind, document.raw)
+    if not _is_from_server(document):
+        found = unknown or api_fields.check_containers(kind, document.raw)
+        mistakes.extend(_located(each, document) for each in found)
+        return
+    # A server drops what it does not know, so it knew these: it is newer, or the file was edited.  One line for each.
+    for each in unknown:
+        place = f"{kind}.{_INDEX.sub('[]', each.field)}"
+        if place not in noticed:
+            noticed.add(place)
+            told = InputError(f"{each.problem}, not taken into account", field=each.field, fix=each.fix)
+            warnings.append(str(_located(told, document)))
+
+
+def _is_from_server(document: Document) -> bool:
+    """Does it come from a cluster, as `kubectl get` shows it?"""
+    meta = document.raw.get("metadata")
+    return isinstance(meta, dict) and bool(meta.get("uid"))
 
 
 def _named(thing: ApiObject, order: int) -> ApiObject:

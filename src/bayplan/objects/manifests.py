@@ -6,7 +6,9 @@ objects mean, only where each one stands, so that a mistake can be pointed at.
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,9 +22,17 @@ from bayplan.objects import kinds, yaml_reading
 
 STDIN = "-"
 _SUFFIXES = (".yaml", ".yml", ".json")
+_FIXES = {
+    errno.EACCES: "check its permissions",
+    errno.EPERM: "check its permissions",
+    errno.ELOOP: "the link leads back to itself: give the file itself",
+}
+_FIX = "give another file"
 
 AT = "simulation.bayplan.io/at"
 """An annotation: in a simulation the object is so from this moment on, such as "5m"."""
+LEFT_OUT = "bayplan.io/annotations-left-out"
+"""An annotation of a List: names of annotations that its objects had, and have no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +42,8 @@ class Document:
     source: str
     line: int
     raw: dict[str, Any]
+    left_out: tuple[str, ...] = ()
+    """Names of annotations that the objects of its List had, and have no more."""
 
     @property
     def kind(self) -> str:
@@ -63,6 +75,8 @@ def read(inputs: Sequence[str | Path], *, recursive: bool = False, stdin: bytes 
     """
     found: list[Document] = []
     mistakes: list[InputError] = []
+    if [str(each) for each in inputs].count(STDIN) > 1:
+        raise InputError("standard input can be read only once", field="-f", fix="write -f - once")
     for name, must_hold_something in _expand(inputs, recursive, mistakes):
         try:
             before = len(found)
@@ -87,11 +101,13 @@ def _expand(inputs: Iterable[str | Path], recursive: bool, mistakes: list[InputE
     """(file, whether it was named itself) for every input; a file found in a folder may be empty."""
     for given in inputs:
         name = str(given)
-        if name != STDIN and name.startswith(("http://", "https://")):
+        if not name:
+            mistakes.append(InputError("an empty path", field="-f", fix="name a file, a folder or -"))
+        elif name != STDIN and name.startswith(("http://", "https://")):
             mistakes.append(
                 InputError("web addresses are not read", source=name, fix="download it first and give the file")
             )
-        elif name != STDIN and Path(name).is_dir():
+        elif name != STDIN and os.path.isdir(name):
             files = _files_in(Path(name), recursive)
             if not files:
                 hint = "" if recursive else ", or add -R to look into its folders"
@@ -114,14 +130,33 @@ def _shown(name: str) -> str:
 def _read_one(name: str, stdin: bytes | None) -> Iterator[Document]:
     source = _shown(name)
     text = _text(name, source, stdin)
-    for each in _json(text) or yaml_reading.documents(text, source):
+    for each in _json(text) or _yaml(text, source):
         yield from _flatten(each.value, source, each.line, each.item_lines)
+
+
+def _yaml(text: str, source: str) -> Iterator[yaml_reading.YamlDocument]:
+    """The text as YAML; what is broken in a file that is called JSON is told in terms of that."""
+    try:
+        yield from yaml_reading.documents(text, source)
+    except InputError:
+        if source.endswith(".json"):
+            _check_json(text, source)
+        raise
+
+
+def _check_json(text: str, source: str) -> None:
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        problem = f"this is not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        fix = "check the commas, quotes and brackets there"
+        raise InputError(problem, source=source, line=error.lineno, fix=fix) from None
 
 
 def _text(name: str, source: str, stdin: bytes | None) -> str:
     try:
         if name == STDIN:
-            content = sys.stdin.buffer.read() if stdin is None else stdin
+            content = _standard_input() if stdin is None else stdin
         else:
             content = Path(name).read_bytes()
         return content.decode("utf-8-sig")
@@ -131,7 +166,16 @@ def _text(name: str, source: str, stdin: bytes | None) -> str:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise InputError("this is not UTF-8 text", source=source, line=line, fix="save the file as UTF-8") from None
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", source=source, fix="check its permissions") from None
+        raise InputError(
+            f"cannot be read: {error.strerror}", source=source, fix=_FIXES.get(error.errno or 0, _FIX)
+        ) from None
+
+
+def _standard_input() -> bytes:
+    # Python has no stdin, whatever its type says, in a process that was started without one.
+    if sys.stdin is None:
+        raise InputError("is closed", source=_shown(STDIN), fix="send objects through a pipe or name a file")
+    return sys.stdin.buffer.read()
 
 
 def _json(text: str) -> list[yaml_reading.YamlDocument] | None:
@@ -164,9 +208,11 @@ def _is_list(raw: dict[str, Any]) -> bool:
     return isinstance(kind, str) and kind.endswith("List") and ("items" in raw or kind == "List")
 
 
-def _flatten(raw: Any, source: str, line: int, item_lines: tuple[int, ...] = ()) -> Iterator[Document]:
+def _flatten(
+    raw: Any, source: str, line: int, item_lines: tuple[int, ...] = (), left_out: tuple[str, ...] = ()
+) -> Iterator[Document]:
     if not isinstance(raw, dict):
-        what = "a list" if isinstance(raw, list) else f'"{str(raw)[:40]}"'
+        what = "null" if raw is None else "a list" if isinstance(raw, list) else f'"{str(raw)[:40]}"'
         raise InputError(
             f"expected an object, found {what}",
             source=source,
@@ -174,16 +220,24 @@ def _flatten(raw: Any, source: str, line: int, item_lines: tuple[int, ...] = ())
             fix="begin with apiVersion, kind and metadata",
         )
     if not _is_list(raw):
-        yield Document(source, line, raw)
+        yield Document(source, line, raw, left_out)
         return
     items = raw.get("items") or []
     if not isinstance(items, list):
         raise InputError("items must be a list", source=source, line=line, fix='begin each object with "- "')
+    left_out = _left_out(raw) or left_out
     for index, item in enumerate(items):
         at = item_lines[index] if index < len(item_lines) else line
         if isinstance(item, dict) and raw["kind"] != "List" and "kind" not in item:
             item = {"apiVersion": raw.get("apiVersion"), "kind": raw["kind"].removesuffix("List"), **item}
-        yield from _flatten(item, source, at)
+        yield from _flatten(item, source, at, left_out=left_out)
+
+
+def _left_out(raw: dict[str, Any]) -> tuple[str, ...]:
+    meta = raw.get("metadata")
+    annotations = meta.get("annotations") if isinstance(meta, dict) else None
+    names = annotations.get(LEFT_OUT) if isinstance(annotations, dict) else None
+    return tuple(name.strip() for name in names.split(",")) if isinstance(names, str) else ()
 
 
 def _repeated(found: Iterable[Document]) -> Iterator[InputError]:

@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from bayplan.errors import InputError
 from bayplan.objects.quantity import Quantity, milli_value
 from bayplan.objects.requirement import check_key, check_value
 
 Mistakes = Iterator[InputError]
+INT32 = range(-(2**31), 2**31)
 
 
 def mistake(field: str, problem: str, fix: str = "") -> InputError:
@@ -22,6 +24,13 @@ def told(field: str, error: ValueError) -> InputError:
     """A ValueError whose sentence ends with what to write, as all of `objects` raise them."""
     problem, _, fix = str(error).rpartition("; ")
     return InputError(problem, field=field, fix=fix) if problem else InputError(fix, field=field)
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that was probably meant, whatever its case."""
+    by_lower = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(word.lower(), by_lower, n=1)
+    return by_lower[close[0]] if close else None
 
 
 def tried(field: str, check: Callable[..., object], *arguments: object) -> Mistakes:
@@ -35,6 +44,20 @@ def tried(field: str, check: Callable[..., object], *arguments: object) -> Mista
 def one_of(field: str, value: str, allowed: tuple[str, ...]) -> Mistakes:
     if value not in allowed:
         yield mistake(field, f'"{value}" is not possible here', f"write {' or '.join(allowed)} instead")
+
+
+def int32(field: str, number: int | str | None) -> Mistakes:
+    """Whole numbers that an API server reads have 32 bits; text, such as a percentage, is none."""
+    if isinstance(number, int) and number not in INT32:
+        yield mistake(field, f"{number} is too {'large' if number > 0 else 'small'}", "write a 32-bit whole number")
+
+
+def count(field: str, number: int | None) -> Mistakes:
+    """How many of something: 0 or more."""
+    if number is not None and number < 0:
+        yield mistake(field, f"{number} is less than nothing", "write 0 or more")
+    else:
+        yield from int32(field, number)
 
 
 def labels(field: str, written: Mapping[str, str] | None) -> Mistakes:

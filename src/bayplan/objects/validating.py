@@ -15,7 +15,7 @@ from bayplan.objects import kosmos, placement, policy, volume, workload
 from bayplan.objects import resource_validating as amounts
 from bayplan.objects.kosmos_validating import check_distribution_policy, check_workload_policy
 from bayplan.objects.meta import ApiObject, parse_time
-from bayplan.objects.mistakes import Mistakes, labels, mistake, one_of, quantities, tried
+from bayplan.objects.mistakes import INT32, Mistakes, count, int32, labels, mistake, one_of, quantities, tried
 from bayplan.objects.node import Node
 from bayplan.objects.pod import PREEMPT_LOWER_PRIORITY, Pod
 from bayplan.objects.pod_spec import Container, PodSpec
@@ -23,7 +23,6 @@ from bayplan.objects.quantity import milli_value
 from bayplan.objects.selector import compile_label_selector
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_INT32 = range(-(2**31), 2**31)
 _USER_PRIORITY_MAX = 1_000_000_000
 
 
@@ -69,8 +68,7 @@ def check_pod_spec(spec: PodSpec, field: str) -> Mistakes:
     yield from rules.tolerations(f"{field}.tolerations", spec.tolerations)
     if spec.preemption_policy:
         yield from one_of(f"{field}.preemptionPolicy", spec.preemption_policy, (PREEMPT_LOWER_PRIORITY, "Never"))
-    if spec.priority is not None and spec.priority not in _INT32:
-        yield mistake(f"{field}.priority", f"{spec.priority} is too large", "write a 32-bit whole number")
+    yield from int32(f"{field}.priority", spec.priority)
 
 
 def _container(field: str, container: Container) -> Mistakes:
@@ -92,8 +90,7 @@ def _node(node: Node) -> Mistakes:
 
 def _workload(thing: Any) -> Mistakes:
     spec = thing.spec
-    if spec.replicas is not None and spec.replicas < 0:
-        yield mistake("spec.replicas", f"{spec.replicas} is less than nothing", "write 0 or more")
+    yield from count("spec.replicas", spec.replicas)
     found = list(rules.label_selector("spec.selector", spec.selector))
     yield from found
     if spec.selector is None:
@@ -103,31 +100,39 @@ def _workload(thing: Any) -> Mistakes:
     yield from _template(spec.template, "spec.template")
 
 
+def _stateful_set(thing: workload.StatefulSet) -> Mistakes:
+    yield from _workload(thing)
+    if thing.spec.ordinals is not None:
+        yield from count("spec.ordinals.start", thing.spec.ordinals.start)
+
+
 def _template(template: workload.PodTemplateSpec, field: str) -> Mistakes:
     yield from labels(f"{field}.metadata.labels", template.metadata.labels)
     yield from check_pod_spec(template.spec, f"{field}.spec")
 
 
 def _replication_controller(thing: workload.ReplicationController) -> Mistakes:
+    yield from count("spec.replicas", thing.spec.replicas)
     yield from labels("spec.selector", thing.spec.selector)
     yield from _template(thing.spec.template, "spec.template")
 
 
 def _job(thing: workload.Job) -> Mistakes:
     for name, number in (("parallelism", thing.spec.parallelism), ("completions", thing.spec.completions)):
-        if number is not None and number < 0:
-            yield mistake(f"spec.{name}", f"{number} is less than nothing", "write 0 or more")
+        yield from count(f"spec.{name}", number)
     yield from _template(thing.spec.template, "spec.template")
 
 
 def _budget(thing: policy.PodDisruptionBudget) -> Mistakes:
     yield from rules.label_selector("spec.selector", thing.spec.selector)
+    yield from int32("spec.minAvailable", thing.spec.min_available)
+    yield from int32("spec.maxUnavailable", thing.spec.max_unavailable)
     if thing.spec.min_available is not None and thing.spec.max_unavailable is not None:
         yield mistake("spec.maxUnavailable", "stands beside minAvailable", "keep one of the two")
 
 
 def _priority_class(thing: policy.PriorityClass) -> Mistakes:
-    if thing.value not in _INT32 or (thing.value > _USER_PRIORITY_MAX and not thing.name.startswith("system-")):
+    if thing.value not in INT32 or (thing.value > _USER_PRIORITY_MAX and not thing.name.startswith("system-")):
         yield mistake("value", f"{thing.value} is too large", f"write at most {_USER_PRIORITY_MAX}")
     if thing.preemption_policy:
         yield from one_of("preemptionPolicy", thing.preemption_policy, (PREEMPT_LOWER_PRIORITY, "Never"))
@@ -149,6 +154,12 @@ def _storage_class(thing: volume.StorageClass) -> Mistakes:
     if thing.volume_binding_mode:
         modes = (volume.IMMEDIATE, volume.WAIT_FOR_FIRST_CONSUMER)
         yield from one_of("volumeBindingMode", thing.volume_binding_mode, modes)
+
+
+def _storage_node(thing: volume.CSINode) -> Mistakes:
+    for index, driver in enumerate(thing.spec.drivers or ()):
+        if driver.allocatable is not None:
+            yield from count(f"spec.drivers[{index}].allocatable.count", driver.allocatable.count)
 
 
 def _storage_capacity(thing: volume.CSIStorageCapacity) -> Mistakes:
@@ -189,7 +200,7 @@ _CHECKS: dict[type[ApiObject], Callable[[Any], Mistakes]] = {
     Node: _node,
     workload.Deployment: _workload,
     workload.ReplicaSet: _workload,
-    workload.StatefulSet: _workload,
+    workload.StatefulSet: _stateful_set,
     workload.DaemonSet: _workload,
     workload.ReplicationController: _replication_controller,
     workload.Job: _job,
@@ -199,6 +210,7 @@ _CHECKS: dict[type[ApiObject], Callable[[Any], Mistakes]] = {
     volume.PersistentVolume: _volume,
     volume.PersistentVolumeClaim: _claim,
     volume.StorageClass: _storage_class,
+    volume.CSINode: _storage_node,
     volume.CSIStorageCapacity: _storage_capacity,
     kosmos.WorkloadPolicy: check_workload_policy,
     kosmos.DistributionPolicy: check_distribution_policy,

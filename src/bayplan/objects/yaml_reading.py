@@ -73,7 +73,8 @@ def documents(text: str, source: str) -> Iterator[YamlDocument]:
     except yaml.reader.ReaderError as error:
         raise _strange(error, text, source) from None
     except RecursionError:
-        raise InputError("nested too deeply to be read", source=source) from None
+        fix = "write fewer levels; objects have a dozen or two"
+        raise InputError("nested too deeply to be read", source=source, fix=fix) from None
     finally:
         if reader is not None:
             reader.dispose()

@@ -14,6 +14,8 @@ from bayplan.clock import VirtualClock
 from bayplan.engine.events import NodeAdded
 from bayplan.engine.scheduler import Scheduler
 from bayplan.framework.config_model import DEFAULT_SCHEDULER_NAME, ProfileConfig, SchedulerConfig
+from bayplan.framework.profile import Profile
+from bayplan.framework.registry import IN_TREE, Registry
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
@@ -29,9 +31,12 @@ from bayplan.simulator.load import LoadOptions, SimulatedLoad
 from bayplan.simulator.load_wiring import is_profiled, loaded, long_running
 from bayplan.simulator.loading import Given
 from bayplan.simulator.rebalancing import Rebalancing, wants_rebalancing
+from bayplan.simulator.sizing import check_size
 from bayplan.simulator.stored import StoredObjects
 from bayplan.simulator.volumes import Volumes
 from bayplan.simulator.workloads import Workloads
+
+_FEW = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +99,7 @@ def assemble(
     """
     for warning in given.warnings:
         warn(warning)
+    check_size(given)
     clock = VirtualClock(time.time() if now is None else now)
     workloads = Workloads(given.objects, seed)
     pods = list(workloads.begin())
@@ -114,6 +120,7 @@ def assemble(
         initial_backoff_s=config.pod_initial_backoff_seconds,
         max_backoff_s=config.pod_max_backoff_seconds,
     )
+    _warn_of_left_out(given, _own_plugins(scheduler.profiles.values(), known), warn)
     world = World(clock, cluster, scheduler, workloads, clock.now())
     if given.later:
         world.happenings.append(Changes(scheduler, cluster, workloads, given.later, clock.now()))
@@ -135,6 +142,22 @@ def default_config(pods: Iterable[Pod], only: str | None = None) -> SchedulerCon
         names = dict.fromkeys(pod.scheduler_name for pod in pods if pod.key == only)
     profiles = (ProfileConfig(scheduler_name=name) for name in names or (DEFAULT_SCHEDULER_NAME,))
     return SchedulerConfig(profiles=tuple(profiles))
+
+
+def _own_plugins(profiles: Iterable[Profile], known: Registry) -> list[str]:
+    """Names of the plugins in use that are not Bayplan's."""
+    names = dict.fromkeys(name for profile in profiles for name in profile.instances)
+    return [name for name in names if known.origin(name) != IN_TREE]
+
+
+def _warn_of_left_out(given: Given, own: Sequence[str], warn: Callable[[str], None]) -> None:
+    """What Bayplan's plugins read is in every snapshot; what others read nobody knows."""
+    for source, names in given.left_out.items() if own else ():
+        more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
+        warn(
+            f"{source}: this snapshot is without the annotations {', '.join(names[:_FEW])}{more}, which "
+            f"{', '.join(own)} may read; take it again with --annotation NAME, or '*' for all"
+        )
 
 
 def _budgets(given: Given, workloads: Workloads) -> Budgets:

@@ -8,14 +8,18 @@ repeats itself; a ten-minute timeout costs nothing.
 from __future__ import annotations
 
 import asyncio
+import math
 import selectors
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from bayplan.clock import VirtualClock
-from bayplan.errors import StateError
+from bayplan.errors import InputError, StateError
 
 T = TypeVar("T")
+
+END = 253_402_300_800.0
+"""The end of the year 9999: later times cannot be written."""
 
 
 class _NoWaiting(selectors.SelectSelector):
@@ -28,6 +32,8 @@ class _NoWaiting(selectors.SelectSelector):
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if timeout is None:
             raise StateError("everything waits and no timer is set: nothing can ever happen in this simulation")
+        if self._clock.now() + timeout >= END:
+            raise InputError("virtual time would go beyond the year 9999", fix="begin earlier or let less time pass")
         if timeout > 0:
             self._clock.advance(timeout)
         return []
@@ -39,12 +45,22 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def __init__(self, clock: VirtualClock) -> None:
         self._virtual_clock = clock
         super().__init__(_NoWaiting(clock))
-        # asyncio adds this to the time to see which timers are due.  Its own nanosecond would be lost in epoch
-        # seconds, whose floats are 0.2 microseconds apart, and the loop would turn without ever firing.
-        self._clock_resolution = 1e-6
 
     def time(self) -> float:
         return self._virtual_clock.now()
+
+    @property
+    def _clock_resolution(self) -> float:
+        """
+        asyncio adds this to the time to see which timers are due.  Its own nanosecond would be lost in epoch seconds,
+        whose floats are 0.2 microseconds apart today and 30 in the year 9999, and the loop would turn without ever
+        firing.
+        """
+        return max(1e-6, 2 * math.ulp(self._virtual_clock.now()))
+
+    @_clock_resolution.setter
+    def _clock_resolution(self, seconds: float) -> None:
+        """What asyncio finds out about the machine's clock is of no use here."""
 
 
 def run(main: Coroutine[Any, Any, T], clock: VirtualClock) -> T:

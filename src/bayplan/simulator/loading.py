@@ -43,6 +43,8 @@ class Given:
     """Where an object was written, by kind, namespace and name."""
     later: list[tuple[float, ApiObject]] = field(default_factory=list)
     """Objects as they are from so many seconds on, in the order of time."""
+    left_out: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Names of annotations that a snapshot is without, by its file."""
 
     def place(self, thing: ApiObject) -> Document | None:
         """The document an object came from; None for one that was made here."""
@@ -62,7 +64,7 @@ def read(
     name beside the ones that are known anyway.
     """
     documents = manifests.read(inputs, recursive=recursive, stdin=stdin)
-    return load(documents, None if config is None else read_config(config), plugins)
+    return load(documents, None if config is None else read_config(config), plugins, strict=True)
 
 
 def documents_of(raws: Iterable[dict[str, Any]], source: str = "") -> list[Document]:
@@ -79,15 +81,25 @@ def read_config(path: str | Path) -> Document:
     raise InputError(f"expected one {CONFIG_KIND}, found {found}", source=str(path), fix=f"write kind: {CONFIG_KIND}")
 
 
-def load(documents: Iterable[Document], config: Document | None = None, plugins: Sequence[str] = ()) -> Given:
-    """Documents as the objects a cluster would hold.  Raises ``InputError`` or ``ConfigError``."""
+def load(
+    documents: Iterable[Document],
+    config: Document | None = None,
+    plugins: Sequence[str] = (),
+    *,
+    strict: bool = False,
+) -> Given:
+    """
+    Documents as the objects a cluster would hold; ``strict`` for what people wrote, see ``objects.loading``.
+
+    Raises ``InputError`` or ``ConfigError``.
+    """
     rest: list[Document] = []
     configs = [] if config is None else [config]
     for document in documents:
         (configs if document.kind == CONFIG_KIND else rest).append(document)
     settings, warnings = _config(configs, plugins)
     times = _times(rest)
-    loaded = loading.load(rest)
+    loaded = loading.load(rest, strict=strict)
     warnings += loaded.warnings
     if loaded.note:
         warnings.append(loaded.note)
@@ -95,7 +107,8 @@ def load(documents: Iterable[Document], config: Document | None = None, plugins:
         warnings.append(f"{settings.source}: extenders: nobody is called from here, so they have no say")
     now = [each for each in loaded.objects if AT not in each.annotations]
     later = [(times[each.annotations[AT]], each) for each in loaded.objects if AT in each.annotations]
-    given = Given(now, settings, warnings, _places(rest), sorted(later, key=lambda pair: pair[0]))
+    left_out = {each.source: each.left_out for each in rest if each.left_out}
+    given = Given(now, settings, warnings, _places(rest), sorted(later, key=lambda pair: pair[0]), left_out)
     mistakes = [*_template_mistakes(given), *_annotation_mistakes(given)]
     if mistakes:
         raise mistakes[0] if len(mistakes) == 1 else InputErrors(mistakes)
@@ -112,7 +125,7 @@ def _times(documents: Iterable[Document]) -> dict[str, float]:
         try:
             times[text] = parse_duration(text)
         except ValueError as error:
-            wrong = InputError(str(error), field=f"metadata.annotations[{AT}]", fix='write a duration such as "5m"')
+            wrong = InputError(str(error), field=f"metadata.annotations[{AT}]")
             raise wrong.located(document.source, document.line, kinds.describe(document.raw)) from None
         if document.kind not in CHANGEABLE:
             wrong = InputError(f"a {document.kind} cannot come later", field=f"metadata.annotations[{AT}]",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from bayplan.engine.running import GO_THROUGH, complain
 from bayplan.engine.scheduler import Scheduler
 from bayplan.framework.plugin import Plugin
+from bayplan.framework.snapshot import NodeView
 from bayplan.objects.pod import Pod
 from bayplan.simulator.tables import table
 
@@ -20,11 +23,27 @@ def add(document: dict[str, Any], scheduler: Scheduler, pod: Pod) -> dict[str, A
     for node in document["nodes"] if tellers else ():
         row = nodes.row_of(node["name"])
         if row is not None:
-            told = {each.name: list(each.tell(pod, nodes.node(row))) for each in tellers}
-            numbers = {name: lines for name, lines in told.items() if lines}
+            numbers = {name: lines for name, lines in _told(tellers, pod, nodes.node(row)) if lines}
             if numbers:
                 node["numbers"] = numbers
     return document
+
+
+def _told(tellers: list[Plugin], pod: Pod, node: NodeView) -> Iterator[tuple[str, list[str]]]:
+    """What each plugin tells.  One that cannot is named, and is not asked about further nodes."""
+    for plugin in list(tellers):
+        try:
+            said: Any = plugin.tell(pod, node)
+            lines = [said] if isinstance(said, str) else list(said)
+            if not all(isinstance(line, str) for line in lines):
+                raise TypeError(f"expected lines of text, got {said!r}")
+        except GO_THROUGH:
+            raise
+        except BaseException as error:
+            tellers.remove(plugin)
+            complain("tell failed, its numbers are left out", plugin, error, pod=pod.key, node=node.name)
+        else:
+            yield plugin.name, lines
 
 
 def as_lines(document: dict[str, Any], most: int) -> list[str]:

@@ -198,7 +198,8 @@ def read(path: Path) -> Workload:
         text = path.read_text()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise InputError(f"cannot be read: {reason}", source=str(path)) from None
+        fix = "give a workload file; bayplan bench --help says more"
+        raise InputError(f"cannot be read: {reason}", source=str(path), fix=fix) from None
     found = [*yaml_reading.documents(text, str(path))]
     if len(found) != 1 or not isinstance(found[0].value, dict):
         problem = f"a workload is one mapping, and there are {len(found)} documents"

@@ -198,7 +198,8 @@ def test_an_address_may_be_written_short(address: str, url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["", " ", "ftp://prom", "http://", "http://prom:port", "http://prom?a=b", "http://me:pw@prom"]
+    "address",
+    ["", " ", "nonsense", "ftp://prom", "http://", "http://prom:port", "http://prom?a=b", "http://me:pw@prom"],
 )
 def test_an_address_that_cannot_be_is_refused_by_its_flag(address: str) -> None:
     with pytest.raises(ConfigError, match=r"^--prometheus-address: "):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from structlog.testing import capture_logs
 
 from bayplan.framework.events import Change, ClusterEvent, On
@@ -168,12 +171,29 @@ def test_a_gated_pod_in_reach_of_the_timeout_is_asked_again_and_then_left_for_as
     assert len(gate.asked) == 3
 
 
-def test_a_gate_that_breaks_keeps_the_pod_and_is_reported() -> None:
+async def _a_coroutine() -> None:
+    return None
+
+
+@pytest.mark.parametrize(
+    ("says", "complaint"),
+    [
+        (RuntimeError("no idea"), "RuntimeError: no idea"),
+        (KeyError("x"), "KeyError: 'x'"),
+        (SystemExit(7), "SystemExit: 7"),
+        (BaseException(), "BaseException"),
+        (5, "TypeError: expected None, a Reason or a Status, got int: 5"),
+        (_a_coroutine, "TypeError: expected None, a Reason or a Status, got coroutine: "),
+    ],
+)
+def test_a_gate_that_breaks_keeps_the_pod_and_is_reported(says: Any, complaint: str) -> None:
     class Broken(PreEnqueuePlugin):
         name = "Broken"
 
         def pre_enqueue(self, pod: Pod) -> Verdict:
-            raise RuntimeError("no idea")
+            if isinstance(says, BaseException):
+                raise says
+            return says() if callable(says) else says  # type: ignore[no-any-return]
 
     world = World(gates=(Broken(),))
     with capture_logs() as logs:
@@ -181,8 +201,11 @@ def test_a_gate_that_breaks_keeps_the_pod_and_is_reported() -> None:
     reason = world.queue.gated_reason("uid-web")
     assert reason is not None
     assert reason.is_error
-    assert reason.message == "no idea"
-    assert [(entry["plugin"], entry["pod"]) for entry in logs] == [("Broken", "default/web")]
+    assert reason.message.startswith(f"plugin Broken failed in PreEnqueue for pod default/web: {complaint}")
+    (line,) = (entry for entry in logs if entry["log_level"] == "error")
+    assert (line["plugin"], line["pod"]) == ("Broken", "default/web")
+    assert line["error"].startswith(complaint)
+    assert "exc_info" not in line
 
 
 def test_a_gate_may_also_say_yes_with_a_status() -> None:

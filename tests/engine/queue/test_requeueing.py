@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
@@ -10,6 +11,7 @@ from structlog.testing import capture_logs
 from bayplan.clock import VirtualClock
 from bayplan.engine.queue import QueueProfile, requeue_rules
 from bayplan.engine.queue.requeueing import Requeueing, Strategy
+from bayplan.errors import InvalidProfileError
 from bayplan.framework.events import (
     ASSIGNED_POD_DELETE,
     FORCE_ACTIVATE,
@@ -67,6 +69,45 @@ def test_a_plugin_that_says_nothing_is_asked_after_anything() -> None:
 
 def test_an_empty_list_means_no_event_helps() -> None:
     assert requeue_rules([plugin_with()]) == {"Made": ()}
+
+
+@pytest.mark.parametrize("base", [PreFilterPlugin, ScorePlugin], ids=["rejects", "cannot reject"])
+@pytest.mark.parametrize(
+    ("says", "problem"),
+    [
+        (KeyError("x"), "requeue_on raised KeyError: 'x'"),
+        (SystemExit(7), "requeue_on raised SystemExit: 7"),
+        (5, "requeue_on returned 5"),
+        (None, "requeue_on returned None"),
+        ("Node", "requeue_on returned 'Node'"),
+        (("Node",), "requeue_on returned ('Node',)"),
+    ],
+)
+def test_what_makes_no_sense_is_a_mistake_of_the_plugin(says: Any, problem: str, base: type[Plugin]) -> None:
+    class Odd(base):  # type: ignore[valid-type, misc]
+        name = "Odd"
+
+        def requeue_on(self) -> Any:
+            if isinstance(says, BaseException):
+                raise says
+            return says
+
+        def score_node(self, state: object, pod: object, node: object) -> int:
+            return 0
+
+    with pytest.raises(InvalidProfileError) as caught:
+        requeue_rules([Odd()])
+    assert str(caught.value) == (f'plugin Odd: {problem}; return a tuple of On, such as (On("Node", Change.ADDED),)')
+
+
+def test_any_collection_of_rules_will_do() -> None:
+    class Made(PreFilterPlugin):
+        name = "Made"
+
+        def requeue_on(self) -> Any:
+            yield TAINT_RULE
+
+    assert requeue_rules([Made()]) == {"Made": (TAINT_RULE,)}
 
 
 @pytest.mark.parametrize(
@@ -168,13 +209,13 @@ def test_a_hint_that_raises_counts_as_yes_and_is_reported_once_per_plugin_and_ev
     with capture_logs() as logs:
         world.queue.move(NODE_ADD, None, object())
     assert world.queue.pending()["backoff"] == 3
-    assert [(entry["plugin"], entry["cluster_event"], entry["pod"]) for entry in logs] == [
-        ("Fit", "NodeAdd", "default/a")
-    ]
+    (line,) = (entry for entry in logs if entry["log_level"] == "error")
+    assert (line["plugin"], line["cluster_event"], line["pod"]) == ("Fit", "NodeAdd", "default/a")
+    assert line["error"] == "ValueError: oops"
     world.park(a_pod("d"), "Fit")
     with capture_logs() as logs:
         world.queue.move(NODE_LABEL, None, object())
-    assert [entry["cluster_event"] for entry in logs] == ["NodeUpdateNodeLabel"]
+    assert [entry["cluster_event"] for entry in logs if "cluster_event" in entry] == ["NodeUpdateNodeLabel"]
 
 
 # -- move --

@@ -168,6 +168,8 @@ def base_url(address: str) -> str:
         is_good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
     except ValueError:
         is_good = False
+    if is_good and "://" not in address and parts.port is None:
+        is_good = False  # any word would do
     if not is_good or parts.query or parts.fragment:
         raise ConfigError(f'{flag}: "{address}" is not the address of a Prometheus; {example}')
     if parts.username or parts.password:

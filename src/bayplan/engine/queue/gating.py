@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import structlog
-
 from bayplan.engine.queue.requeueing import QueueProfile
+from bayplan.engine.running import GO_THROUGH, complain
+from bayplan.errors import PluginError
 from bayplan.framework.plugin import PreEnqueuePlugin, QueuedPod
 from bayplan.framework.status import Status, as_status, failed
-
-log = structlog.get_logger(__name__)
 
 
 class Gating:
@@ -39,9 +37,11 @@ class Gating:
                 if verdict is None:
                     continue
                 status = as_status(verdict)
-            except Exception as error:
-                log.exception("pre_enqueue failed, the pod stays gated", plugin=plugin.name, pod=pod.key)
-                status = failed(error)
+            except GO_THROUGH:
+                raise
+            except BaseException as error:
+                complain("pre_enqueue failed, the pod stays gated", plugin, error, pod=pod.key)
+                status = failed(PluginError(plugin.name, "PreEnqueue", pod.key, error))
             if not status.is_success:
                 queued.gating_plugin = plugin.name
                 queued.unschedulable_plugins |= {plugin.name}

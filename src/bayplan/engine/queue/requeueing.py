@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-import structlog
-
 from bayplan.clock import Clock
+from bayplan.engine.running import GO_THROUGH, complain
+from bayplan.errors import InvalidProfileError
 from bayplan.framework.events import Change, ClusterEvent, Hint, On
+from bayplan.framework.mistakes import one_line
 from bayplan.framework.plugin import (
     FilterPlugin,
     PermitPlugin,
@@ -29,8 +30,7 @@ from bayplan.framework.plugin import (
 from bayplan.framework.ports import MetricSink
 from bayplan.objects.pod import Pod
 
-log = structlog.get_logger(__name__)
-
+_INSTEAD = 'return a tuple of On, such as (On("Node", Change.ADDED),)'
 # Only these can keep a pod from being scheduled, so only their events matter.
 _REJECTING = (PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, ReservePlugin, PermitPlugin)
 
@@ -67,12 +67,27 @@ class Interest:
 
 
 def requeue_rules(plugins: Iterable[Plugin]) -> Mapping[str, tuple[On, ...]]:
-    """The events each plugin that can reject a pod wants to be asked again after."""
-    rules: dict[str, tuple[On, ...]] = {}
-    for plugin in plugins:
-        if isinstance(plugin, _REJECTING):
-            rules[plugin.name] = _with_taint_updates(tuple(plugin.requeue_on()))
-    return rules
+    """
+    The events each plugin that can reject a pod wants to be asked again after.
+
+    Raises:
+        InvalidProfileError: a plugin, whether it can reject or not, does not say it in a way that can be understood.
+    """
+    rules = {plugin.name: (plugin, _asked(plugin)) for plugin in plugins}
+    return {name: _with_taint_updates(ons) for name, (plugin, ons) in rules.items() if isinstance(plugin, _REJECTING)}
+
+
+def _asked(plugin: Plugin) -> tuple[On, ...]:
+    try:
+        said: Any = plugin.requeue_on()
+        ons = tuple(said) if isinstance(said, Iterable) else ()
+    except GO_THROUGH:
+        raise
+    except BaseException as error:
+        raise InvalidProfileError(f"plugin {plugin.name}: requeue_on raised {one_line(error)}; {_INSTEAD}") from error
+    if not isinstance(said, Iterable) or not all(isinstance(each, On) for each in ons):
+        raise InvalidProfileError(f"plugin {plugin.name}: requeue_on returned {said!r}; {_INSTEAD}")
+    return ons
 
 
 def _with_taint_updates(rules: tuple[On, ...]) -> tuple[On, ...]:
@@ -152,29 +167,27 @@ class Requeueing:
                 return True
         return False
 
-    def _ask(self, plugin: str, hint: Hint, pod: Pod, event: ClusterEvent, old: Any, new: Any) -> bool | Exception:
+    def _ask(self, plugin: str, hint: Hint, pod: Pod, event: ClusterEvent, old: Any, new: Any) -> bool | BaseException:
         """The hint's answer, or what it raised: that counts as a yes, or the pod could wait for ever."""
         try:
             return bool(hint(pod, old, new))
-        except Exception as error:
+        except GO_THROUGH:
+            raise
+        except BaseException as error:
             complaint = (plugin, event.label)
             # Once is enough: a broken hint is asked again for every waiting pod.
             if complaint not in self._complained:
                 self._complained.add(complaint)
-                log.exception(
-                    "requeue hint failed, pods are queued as if it had said yes",
-                    plugin=plugin,
-                    cluster_event=event.label,
-                    pod=pod.key,
-                )
+                problem = "requeue hint failed, pods are queued as if it had said yes"
+                complain(problem, plugin, error, cluster_event=event.label, pod=pod.key)
             return error
 
     def _ask_and_measure(
         self, metrics: MetricSink, plugin: str, hint: Hint, pod: Pod, event: ClusterEvent, old: Any, new: Any
-    ) -> bool | Exception:
+    ) -> bool | BaseException:
         started = self._clock.now()
         answer = self._ask(plugin, hint, pod, event, old, new)
-        said = "Error" if isinstance(answer, Exception) else "Queue" if answer else "QueueSkip"
+        said = "Error" if isinstance(answer, BaseException) else "Queue" if answer else "QueueSkip"
         metrics.observe(
             "queueing_hint_execution_duration_seconds",
             self._clock.now() - started,
