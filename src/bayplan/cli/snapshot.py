@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bayplan.cli import options
-from bayplan.cli.output import Shape, rendered, warn
+from bayplan.cli.output import Shape, rendered, warn, write
 from bayplan.errors import InputError
 
 HEAD = """\
