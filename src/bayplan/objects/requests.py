@@ -64,6 +64,8 @@ def pod_requests(pod: Pod) -> Resources:
 
 def pod_accounted(pod: Pod) -> Resources:
     """What an assigned pod takes from its node; a pod that is being resized counts with the larger size."""
+    if not pod.reports_amounts:
+        return pod.requests
     return Resources.from_milli(_occupied(pod, {}))
 
 
@@ -73,6 +75,8 @@ def pod_nonzero(pod: Pod) -> tuple[int, int]:
     if _pod_level(pod):
         known = _occupied(pod, {})
         defaults = {name: amount for name, amount in _DEFAULTS.items() if name not in known}
+    elif not pod.reports_amounts:
+        return scoring_request(pod, CPU), scoring_request(pod, MEMORY)
     amounts = _occupied(pod, defaults)
     return min(amounts.get(CPU, 0), MAX_INT64), whole_units(amounts.get(MEMORY, 0))
 
