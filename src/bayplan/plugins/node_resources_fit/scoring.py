@@ -54,10 +54,9 @@ class Strategy(ABC):
         for each in asked:
             total = allocatable(nodes, each.resource)
             taken = counted(nodes, each.resource) + each.amount
-            there: Mask | bool = total > 0
-            if np.all(there):
-                there = True
-            else:
+            there: Mask | bool = True
+            if len(total) and total.min() <= 0:
+                there = total > 0
                 # A node without the resource is rated as if it had 1; its weight of 0 takes that out again.
                 total = np.maximum(total, 1)
             rate = self.rate(taken, total)
@@ -94,7 +93,10 @@ class LeastAllocated(Strategy):
         return 0 if taken > total else (total - taken) * MAX_SCORE // total
 
     def rate(self, taken: Amounts, total: Amounts) -> Amounts:
-        return _divided(np.maximum(total - taken, 0) * MAX_SCORE, total)
+        left = total - taken
+        np.maximum(left, 0, out=left)
+        left *= MAX_SCORE
+        return _divided(left, total)
 
 
 class MostAllocated(Strategy):
