@@ -13,7 +13,7 @@ import yaml
 
 from bayplan.kube import informer
 from tests.support.api import Object
-from tests.support.faults import Answer
+from tests.support.faults import Answer, Hold
 from tests.support.live import Cluster, running, until
 from tests.support.witness import Witness
 
@@ -136,8 +136,11 @@ async def test_many_requests_refused_at_once_read_the_token_once(cluster: Cluste
 
         # Of this one object, in the middle of the test: there is nothing to undo afterwards.
         credentials.reload = counting  # type: ignore[method-assign]
-        refused = run.faults.on("POST", "/binding$", Answer(401, "who are you?"), times=5)
+        hold = Hold(then=Answer(401, "who are you?"))
+        refused = run.faults.on("POST", "/binding$", hold, times=5)
         await cluster.pods(5)
+        await until(lambda: refused.hits == 5, "all binds to be under way")
+        hold.go.set()
         await cluster.all_bound(5)
     assert refused.hits == 5
     assert 1 <= reads <= 2

@@ -59,8 +59,9 @@ class Delay:
 
 @dataclass(slots=True)
 class Hold:
-    """The request waits at the door until ``go`` is set; ``reached`` tells that one has come."""
+    """The request waits at the door until ``go`` is set; ``reached`` tells that one has come.  It may end there."""
 
+    then: Answer | None = None
     reached: asyncio.Event = field(default_factory=asyncio.Event)
     go: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -175,6 +176,8 @@ class FaultyTransport:
             case Hold() as hold:
                 hold.reached.set()
                 await hold.go.wait()
+                if hold.then is not None:
+                    return _response(hold.then)
         answered: Response = await send()
         return answered
 
