@@ -24,7 +24,12 @@ Everyone raises these; the command line and the services turn them into one line
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
+
+GO_THROUGH = (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit)
+"""Not a plugin's own doing: somebody ends the process, the task or the generator.  Whatever else it raises is, also
+``SystemExit``."""
 
 
 class BayplanError(Exception):

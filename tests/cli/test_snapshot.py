@@ -8,21 +8,7 @@ import pytest
 import yaml
 
 from tests.cli.support import NODE, POD, Shell, joined
-
-PLUGIN = """
-from bayplan.framework import Code, FilterPlugin, Reason
-
-OTHER = Reason(Code.UNRESOLVABLE, "node(s) were in another rack")
-
-
-class SameRack(FilterPlugin):
-    name = "SameRack"
-    reasons = (OTHER,)
-
-    def filter_node(self, state, pod, node):
-        wanted = pod.annotations.get("example.com/rack")
-        return OTHER if wanted and node.labels.get("rack") != wanted else None
-"""
+from tests.support.same_rack import PLUGIN
 
 
 def snapshot(shell: Shell, *left_out: str) -> str:
@@ -34,9 +20,8 @@ def snapshot(shell: Shell, *left_out: str) -> str:
 
 @pytest.mark.parametrize("command", [("simulate",), ("explain", "pod", "web"), ("rebalancer", "--dry-run")])
 def test_a_plugin_of_ones_own_may_miss_what_was_left_out(shell: Shell, command: tuple[str, ...]) -> None:
-    plugin = shell.write("same_rack.py", PLUGIN)
     path = snapshot(shell, "example.com/rack", "note")
-    ended = shell.run(*command, "-f", path, "--plugin", f"{plugin}:SameRack")
+    ended = shell.run(*command, "-f", path, "--plugin", PLUGIN)
 
     assert ended.code == 0
     assert ended.err.splitlines() == [
@@ -46,9 +31,8 @@ def test_a_plugin_of_ones_own_may_miss_what_was_left_out(shell: Shell, command: 
 
 
 def test_of_many_annotations_some_are_named(shell: Shell) -> None:
-    plugin = shell.write("same_rack.py", PLUGIN)
     path = snapshot(shell, *(f"a{number}" for number in range(8)))
-    ended = shell.run("simulate", "-f", path, "--plugin", f"{plugin}:SameRack")
+    ended = shell.run("simulate", "-f", path, "--plugin", PLUGIN)
 
     assert "without the annotations a0, a1, a2, a3, a4 and 3 more, which" in ended.err
 
@@ -58,5 +42,4 @@ def test_without_such_a_plugin_nothing_is_missed(shell: Shell) -> None:
 
 
 def test_a_snapshot_that_is_without_nothing_is_fine(shell: Shell) -> None:
-    plugin = shell.write("same_rack.py", PLUGIN)
-    assert shell.run("simulate", "-f", snapshot(shell), "--plugin", f"{plugin}:SameRack").err == ""
+    assert shell.run("simulate", "-f", snapshot(shell), "--plugin", PLUGIN).err == ""

@@ -14,6 +14,7 @@ from bayplan.cli.main import main
 from tests.e2e.replicas import Replicas
 from tests.support.control_plane import ControlPlane
 from tests.support.live import Cluster, node_manifest
+from tests.support.same_rack import PLUGIN
 
 pytestmark = pytest.mark.kube
 
@@ -88,28 +89,11 @@ def test_a_snapshot_can_be_simulated_and_tells_no_secrets(shop: Cluster, bayplan
     }
 
 
-OWN_PLUGIN = """
-from bayplan.framework import Code, FilterPlugin, Reason
-
-OTHER_RACK = Reason(Code.UNRESOLVABLE, "node(s) were in another rack")
-
-
-class SameRack(FilterPlugin):
-    name = "SameRack"
-    reasons = (OTHER_RACK,)
-
-    def filter_node(self, state, pod, node):
-        wanted = pod.annotations.get("example.com/rack")
-        return OTHER_RACK if wanted and node.labels.get("rack") != wanted else None
-"""
-
-
 @pytest.fixture
-async def picky(shop: Cluster, tmp_path: Path) -> tuple[str, ...]:
+async def picky(shop: Cluster) -> tuple[str, ...]:
     """A pod that may run nowhere, which only a plugin of one's own knows; how to explain it with that."""
-    (tmp_path / "same_rack.py").write_text(OWN_PLUGIN)
     await shop.pod("picky", metadata={"annotations": {"example.com/rack": "r9"}})
-    return ("explain", "pod", "picky", "-n", shop.namespace, f"--plugin={tmp_path / 'same_rack.py'}:SameRack")
+    return ("explain", "pod", "picky", "-n", shop.namespace, f"--plugin={PLUGIN}")
 
 
 async def test_with_a_plugin_of_ones_own_explain_says_what_the_live_scheduler_says(

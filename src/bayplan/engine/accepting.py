@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bayplan.engine.scoring import NUMBERS
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.plugin import (
     MAX_SCORE,
@@ -92,7 +93,7 @@ def skips(verdict: Any) -> bool:
 
 def whole(scores: Any, count: int) -> Scores:
     """Raw scores, one for each of so many rows."""
-    if scores.shape != (count,) or scores.dtype.kind not in "iufb":
+    if scores.shape != (count,) or scores.dtype.kind not in NUMBERS:
         raise NotRememberedError
     if scores.dtype.kind in "uf" and not (np.abs(scores) < 2.0**63).all():
         raise NotRememberedError

@@ -16,9 +16,9 @@ from typing import Any
 from bayplan.engine.events import BindFailed, Bound
 from bayplan.engine.extending import NOBODY, Extending
 from bayplan.engine.intents import Bind
-from bayplan.engine.running import GO_THROUGH, Calls, log
+from bayplan.engine.running import Calls, log
 from bayplan.engine.waiting import WaitingPods
-from bayplan.errors import PluginError
+from bayplan.errors import GO_THROUGH, PluginError
 from bayplan.framework.plugin import BindPlugin, Plugin, PostBindPlugin, PreBindPlugin
 from bayplan.framework.ports import ClusterWriter
 from bayplan.framework.profile import Profile

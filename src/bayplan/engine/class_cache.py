@@ -20,9 +20,10 @@ from bayplan.engine.cache import ClusterCache
 from bayplan.engine.class_entry import ClassEntry, OfObjects
 from bayplan.engine.class_run import ClassRun
 from bayplan.engine.filtering import Filters
-from bayplan.engine.running import GO_THROUGH, Calls
+from bayplan.engine.running import Calls
 from bayplan.engine.table import plain_sums
 from bayplan.engine.templates import Plugins, Template, Templates
+from bayplan.errors import GO_THROUGH
 from bayplan.framework.decision import Decision
 from bayplan.framework.plugin import Depends, Plugin
 from bayplan.framework.ports import MetricSink

@@ -7,7 +7,6 @@ scheduler.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable
 from itertools import count
@@ -15,7 +14,7 @@ from typing import Any, TypeVar
 
 import structlog
 
-from bayplan.errors import PluginError
+from bayplan.errors import GO_THROUGH, PluginError
 from bayplan.framework.mistakes import one_line
 from bayplan.framework.plugin import Plugin, QueuedPod, QueueSortPlugin
 from bayplan.framework.ports import MetricSink, NoMetrics
@@ -32,10 +31,6 @@ SLOW_S = 0.1
 SAMPLE = 10
 _cycles = count()
 _NO_METRICS = NoMetrics()
-
-GO_THROUGH = (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit)
-"""Not the plugin's: somebody ends the process, the task or the generator.  Whatever else a plugin raises is, also
-``SystemExit``."""
 
 
 class Calls:

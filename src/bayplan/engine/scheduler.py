@@ -23,10 +23,11 @@ from bayplan.engine.filtering import Filters
 from bayplan.engine.informing import Informed
 from bayplan.engine.intents import AskExtenders, Bind, Emit, Intent
 from bayplan.engine.queue import QueueProfile, SchedulingQueue, requeue_rules
-from bayplan.engine.running import GO_THROUGH, beside, complain, log, queue_key_of
+from bayplan.engine.running import beside, complain, log, queue_key_of
 from bayplan.engine.scheduling_cycle import Settings, decide, deciding
 from bayplan.engine.scoring import scramble
 from bayplan.engine.waiting import WaitingPods
+from bayplan.errors import GO_THROUGH
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.decision import Decision
 from bayplan.framework.events import ASSIGNED_POD_DELETE

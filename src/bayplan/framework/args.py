@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.alias_generators import to_camel
 
-from bayplan.errors import InvalidArgsError
+from bayplan.errors import GO_THROUGH, InvalidArgsError
 from bayplan.framework.mistakes import Mistake, as_lines, field_path, found_by_pydantic, one_line, shown
 from bayplan.framework.plugin import Plugin
 
@@ -94,7 +94,7 @@ def _validated(
         return adapter.validate_json(text, strict=True, by_alias=True, by_name=by_name), []
     except ValidationError as error:
         return None, found_by_pydantic(error, schema, path)
-    except (KeyboardInterrupt, GeneratorExit):
+    except GO_THROUGH:
         raise
     except BaseException as error:  # a check of the plugin's own may raise anything
         return None, [Mistake(path, f"checking them with {plugin_cls.__name__}.Args failed: {one_line(error)}")]

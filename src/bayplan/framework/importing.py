@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from bayplan.errors import ConfigError
+from bayplan.errors import GO_THROUGH, ConfigError
 from bayplan.framework.mistakes import did_you_mean, one_line
 
 
@@ -40,7 +40,7 @@ def _named_module(name: str, origin: str) -> ModuleType:
                 f'{origin}: no module "{name}"; install its package, or name a file: path/to/file.py:Class'
             ) from error
         raise _failed(name, origin, error) from error
-    except (KeyboardInterrupt, GeneratorExit):
+    except GO_THROUGH:
         raise
     except BaseException as error:  # also SystemExit: a file may be a script that ends the process
         raise _failed(name, origin, error) from error
@@ -63,7 +63,7 @@ def _file_module(path: Path, origin: str) -> ModuleType:
         found.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
-        if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
+        if isinstance(error, GO_THROUGH):
             raise
         raise _failed(str(path), origin, error) from error
     return module

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from bayplan.errors import ConfigError, InvalidArgsError, InvalidProfileError
+from bayplan.errors import GO_THROUGH, ConfigError, InvalidArgsError, InvalidProfileError
 from bayplan.framework import expanding
 from bayplan.framework.args import read_args
 from bayplan.framework.config_model import ProfileConfig, SchedulerConfig
@@ -164,7 +164,7 @@ class _Draft:
             return cls(self.args[cls.name], handle)
         except (ConfigError, ValueError) as error:
             self.problems.append((InvalidArgsError, Mistake(self.path, f"plugin {cls.name}: {error}")))
-        except (KeyboardInterrupt, GeneratorExit):
+        except GO_THROUGH:
             raise
         except BaseException as error:  # a constructor may do anything, also end the process; say whose it was
             text = f"plugin {cls.name} could not be made: {one_line(error)}"

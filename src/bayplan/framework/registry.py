@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 
-from bayplan.errors import ConfigError, DuplicatePluginError, UnknownPluginError
+from bayplan.errors import GO_THROUGH, ConfigError, DuplicatePluginError, UnknownPluginError
 from bayplan.framework.importing import load_object
 from bayplan.framework.mistakes import did_you_mean, one_line
 from bayplan.framework.plugin import EXTENSION_POINTS, Plugin, PreFilterExtensions, ScorePlugin
@@ -130,7 +130,7 @@ class Registry:
         origin = f"entry point {_package(point)}"
         try:
             cls = point.load()
-        except (KeyboardInterrupt, GeneratorExit):
+        except GO_THROUGH:
             raise
         except BaseException as error:  # whatever a package does on import, the user must learn which package it was
             raise ConfigError(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from bayplan.engine.running import GO_THROUGH, complain
+from bayplan.engine.running import complain
 from bayplan.engine.scheduler import Scheduler
+from bayplan.errors import GO_THROUGH
 from bayplan.framework.plugin import Plugin
 from bayplan.framework.snapshot import NodeView
 from bayplan.objects.pod import Pod

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bayplan.engine.queue.requeueing import QueueProfile
-from bayplan.engine.running import GO_THROUGH, complain
-from bayplan.errors import PluginError
+from bayplan.engine.running import complain
+from bayplan.errors import GO_THROUGH, PluginError
 from bayplan.framework.plugin import PreEnqueuePlugin, QueuedPod
 from bayplan.framework.status import Status, as_status, failed
 

@@ -14,8 +14,8 @@ from enum import IntEnum
 from typing import Any
 
 from bayplan.clock import Clock
-from bayplan.engine.running import GO_THROUGH, complain
-from bayplan.errors import InvalidProfileError
+from bayplan.engine.running import complain
+from bayplan.errors import GO_THROUGH, InvalidProfileError
 from bayplan.framework.events import Change, ClusterEvent, Hint, On
 from bayplan.framework.mistakes import one_line
 from bayplan.framework.plugin import (
