@@ -24,12 +24,11 @@ Everyone raises these; the command line and the services turn them into one line
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Sequence
 
-GO_THROUGH = (KeyboardInterrupt, asyncio.CancelledError, GeneratorExit)
-"""Not a plugin's own doing: somebody ends the process, the task or the generator.  Whatever else it raises is, also
-``SystemExit``."""
+GO_THROUGH = KeyboardInterrupt
+"""What a call into a plugin lets through: somebody ends the process.  Whatever else comes out of the call is the
+plugin's own doing, also ``SystemExit`` and ``GeneratorExit``; `engine.running.is_ended` is for what is awaited."""
 
 
 class BayplanError(Exception):

@@ -37,6 +37,7 @@ def run(shell: Shell, text: str, *command: str) -> Ended:
     [
         (plugin("FilterPlugin", "def filter_node(self, *a): sys.exit(7)"), f"{IN_FILTER}SystemExit: 7"),
         (plugin("FilterPlugin", "def filter_node(self, *a): raise BaseException"), f"{IN_FILTER}BaseException"),
+        (plugin("FilterPlugin", "def filter_node(self, *a): raise GeneratorExit"), f"{IN_FILTER}GeneratorExit"),
         (plugin("PreEnqueuePlugin", "def pre_enqueue(self, pod): raise KeyError('x')"), FAILED.format("PreEnqueue")),
         (
             plugin("ScorePlugin", "def score_node(self, *a): return '100'"),
@@ -58,6 +59,8 @@ def test_what_a_plugin_does_wrong_is_told_of_its_pod(
     ("text", "said"),
     [
         ("raise SystemExit(3)", "broken.py failed: SystemExit: 3"),
+        ("raise GeneratorExit", "broken.py failed: GeneratorExit"),
+        (plugin("Fine", "def __init__(self, *a): raise GeneratorExit"), "plugin P could not be made: GeneratorExit"),
         (plugin("Fine", "def __init__(self, *a): sys.exit(3)"), "plugin P could not be made: SystemExit: 3"),
         (plugin("Fine", "def requeue_on(self): raise KeyError('x')"), f"requeue_on raised KeyError: 'x'; {REQUEUE}"),
         (plugin("Fine", "def requeue_on(self): return 5"), f"plugin P: requeue_on returned 5; {REQUEUE}"),

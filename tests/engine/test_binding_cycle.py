@@ -205,9 +205,10 @@ def test_a_plugins_own_timeout_is_told_as_such() -> None:
     assert event.status.message.endswith("plugin A failed in Bind for pod default/p: TimeoutError: 5 s")
 
 
-def test_something_cancelled_inside_a_plugin_fails_the_pod_and_not_the_task() -> None:
-    event = Binding(named(SaysBind, "A", answer=later(asyncio.CancelledError()))).failure()
-    assert "plugin A failed in Bind for pod default/p: CancelledError" in event.status.message
+@pytest.mark.parametrize("raised", [asyncio.CancelledError, GeneratorExit])
+def test_what_would_end_a_task_fails_the_pod_when_a_plugin_raises_it(raised: type[BaseException]) -> None:
+    event = Binding(named(SaysBind, "A", answer=later(raised()))).failure()
+    assert f"plugin A failed in Bind for pod default/p: {raised.__name__}" in event.status.message
 
 
 def test_a_cancelled_cycle_ends_as_cancelled() -> None:

@@ -43,19 +43,34 @@ def test_what_a_plugin_raises_names_plugin_point_and_pod() -> None:
     assert (caught.value.plugin, caught.value.extension_point) == ("A", "Filter")
 
 
-@pytest.mark.parametrize("raised", [SystemExit(7), BaseException("bare")])
+@pytest.mark.parametrize(
+    "raised", [SystemExit(7), BaseException("bare"), GeneratorExit("mine"), asyncio.CancelledError("mine")]
+)
 def test_so_does_what_would_end_the_process(raised: BaseException) -> None:
     with pytest.raises(PluginError) as caught:
         Calls(POD).run(PLUGIN, "Filter", _raising(raised))
     assert str(caught.value).endswith(f"{type(raised).__name__}: {raised}")
 
 
-@pytest.mark.parametrize("raised", [KeyboardInterrupt(), asyncio.CancelledError(), GeneratorExit()])
-def test_what_is_not_the_plugins_goes_through(raised: BaseException) -> None:
-    with pytest.raises(type(raised)):
-        Calls(POD).run(PLUGIN, "Filter", _raising(raised))
-    with pytest.raises(type(raised)):
-        asyncio.run(_beside(raised))
+def test_only_an_interrupt_goes_through() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        Calls(POD).run(PLUGIN, "Filter", _raising(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(_beside(KeyboardInterrupt()))
+
+
+@pytest.mark.parametrize("end", [asyncio.Task.cancel, lambda task: task.get_coro().close()], ids=["told", "dropped"])
+def test_what_runs_beside_scheduling_ends_with_its_task(end: Any) -> None:
+    async def ended() -> None:
+        task = asyncio.create_task(beside(_working(None)))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        end(task)
+        await asyncio.wait([task], timeout=0.01)
+
+    with capture_logs() as logs:
+        asyncio.run(ended())
+    assert logs == []
 
 
 def _raising(error: BaseException) -> Any:
@@ -65,23 +80,28 @@ def _raising(error: BaseException) -> Any:
     return fail
 
 
-async def _beside(error: BaseException) -> None:
+def _working(error: BaseException | None) -> SaysFilter:
+    """Waits for ever, or raises."""
+
     class Working(SaysFilter):
         name = "Working"
 
         async def background(self) -> None:
             await asyncio.sleep(0)
-            raise error
+            if error is not None:
+                raise error
+            await asyncio.Event().wait()
 
-    work = beside(Working())
-    try:
-        work.send(None)
-        work.send(None)
-    except StopIteration:
-        return
+    return Working()
 
 
-@pytest.mark.parametrize("raised", [ValueError("no idea"), SystemExit(7)])
+async def _beside(error: BaseException) -> None:
+    await beside(_working(error))
+
+
+@pytest.mark.parametrize(
+    "raised", [ValueError("no idea"), SystemExit(7), GeneratorExit("mine"), asyncio.CancelledError("mine")]
+)
 def test_what_is_done_beside_scheduling_and_fails_is_named(raised: BaseException) -> None:
     with capture_logs() as logs:
         asyncio.run(_beside(raised))

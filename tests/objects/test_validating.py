@@ -83,6 +83,18 @@ def test_negative_priorities_are_fine() -> None:
         (make(workload.ReplicationController, spec={"replicas": -1}), "spec.replicas: -1 is less than nothing; "),
         (make(workload.ReplicationController, spec={"replicas": 2**31}), f"spec.replicas: 2147483648 {TOO_LARGE}"),
         (make(policy.PodDisruptionBudget, spec={"minAvailable": 2**31}), f"spec.minAvailable: 2147483648 {TOO_LARGE}"),
+        *(
+            (make(policy.PodDisruptionBudget, spec={field: wrong}), f"spec.{field}: {line}")
+            for field in ("minAvailable", "maxUnavailable")
+            for wrong, line in (
+                ("50.5%", '"50.5%" is neither a whole number nor a percentage; write 1 or "50%", for example'),
+                ("some", '"some" is neither a whole number nor a percentage; '),
+                ("1", '"1" is neither a whole number nor a percentage; '),
+                ("-5%", '"-5%" is neither a whole number nor a percentage; '),
+                ("101%", "101% is more than all; write at most 100%"),
+                (-1, "-1 is less than nothing; write 0 or more"),
+            )
+        ),
         (
             make(policy.PodDisruptionBudget, spec={"maxUnavailable": 2**31}),
             f"spec.maxUnavailable: 2147483648 {TOO_LARGE}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,16 @@ def test_unknown_kinds_are_named_once() -> None:
     strange = {"apiVersion": "example.com/v1", "kind": "Widget"}
     found = given({**strange, "metadata": {"name": "a"}}, {**strange, "metadata": {"name": "b"}})
     assert found.warnings == ["not needed and left out: example.com/v1 Widget (2)"]
+
+
+@pytest.mark.parametrize(
+    "meta", [["a"], "a", 5, None, {"name": ["a"]}, {"name": {"a": "b"}}, {"name": "a", "namespace": ["b"]},
+             {"name": "a", "annotations": ["b"]}]
+)  # fmt: skip
+def test_whatever_an_unknown_kind_holds_it_is_left_out(meta: object, tmp_path: Path) -> None:
+    path = tmp_path / "in.json"
+    path.write_text(json.dumps({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": meta}))
+    assert loading.read([path]).warnings == ["not needed and left out: example.com/v1 Widget (1)"]
 
 
 def test_extenders_are_told_to_have_no_say() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -20,6 +21,7 @@ from bayplan.cli.output import complain, set_up_logs
 from bayplan.cli.placement import placement
 from bayplan.cli.rebalancer import rebalancer
 from bayplan.cli.sticky import sticky
+from bayplan.cli.streams import ReaderGone, guarded
 from bayplan.errors import BayplanError
 
 WRONG, INTERRUPTED = 2, 130
@@ -74,29 +76,39 @@ def run() -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command; the exit code."""
-    verbose = "-v" in arguments or "--verbose" in arguments
+    with guarded():
+        return _run(list(arguments), verbose="-v" in arguments or "--verbose" in arguments)
+
+
+def _run(arguments: list[str], *, verbose: bool) -> int:
     set_up_logs(verbose=verbose)
     try:
-        return int(app(list(arguments), prog_name=_program(), standalone_mode=False) or 0)
+        code = int(app(arguments, prog_name=_program(), standalone_mode=False) or 0)
+        sys.stdout.flush()
+        return code
     except UsageError as error:
         complain(f"{_usage_problem(error)}; see {_command_path(error)} --help")
         return WRONG
-    except BayplanError as error:
-        if verbose:
-            raise
-        complain(str(error))
-        return WRONG
+    except ReaderGone:
+        return 0
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has seen enough; Python must not complain about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except (Exception, SystemExit) as error:  # nobody ends the process but ``run``; a library might try
+    except BaseException as error:  # nobody ends the process but ``run``; a library might try
+        if isinstance(error, SystemExit) and _is_completing():
+            return int(error.code or 0)
         if verbose:
-            raise
-        complain(f"this should not have happened: {type(error).__name__}: {error}; -v shows where")
+            traceback.print_exception(error, file=sys.stderr)
+        if isinstance(error, BayplanError):
+            complain(str(error))
+        else:
+            hint = "" if verbose else "; -v shows where"
+            complain(f"this should not have happened: {type(error).__name__}: {error}{hint}")
         return WRONG
+
+
+def _is_completing() -> bool:
+    """Whether a shell asks what could be typed next: the library answers, and ends the process itself."""
+    return f"_{_program()}_COMPLETE".replace("-", "_").upper() in os.environ
 
 
 def _usage_problem(error: Exception) -> str:

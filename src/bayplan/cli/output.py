@@ -13,8 +13,6 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, TextIO
 
-from bayplan.errors import InputError
-
 
 class Shape(StrEnum):
     """What ``-o`` takes in most commands."""
@@ -41,19 +39,9 @@ def show(document: dict[str, Any], shape: str, text: Callable[[], str]) -> None:
 
 
 def write(text: str) -> None:
-    """Data to stdout, and out of our hands; ``InputError`` if nobody takes it."""
-    # Python has no stdout, whatever its type says, in a process that was started without one.
-    if sys.stdout is None:
-        raise InputError("standard output is closed", fix="send it to a file or through a pipe")
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        # Python must not try again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise InputError(f"standard output cannot be written: {error.strerror}", fix="send it somewhere else") from None
+    """Data to stdout, and out of our hands."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def rendered(document: dict[str, Any], shape: str) -> str:
@@ -77,9 +65,7 @@ def style() -> Callable[[str], str]:
 
 def has_colours(stream: TextIO) -> bool:
     """On a terminal that shows colours, unless the user does not want any."""
-    return (
-        stream is not None and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    )
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def complain(text: str) -> None:

@@ -16,9 +16,9 @@ from typing import Any
 from bayplan.engine.events import BindFailed, Bound
 from bayplan.engine.extending import NOBODY, Extending
 from bayplan.engine.intents import Bind
-from bayplan.engine.running import Calls, log
+from bayplan.engine.running import Calls, is_ended, log
 from bayplan.engine.waiting import WaitingPods
-from bayplan.errors import GO_THROUGH, PluginError
+from bayplan.errors import PluginError
 from bayplan.framework.plugin import BindPlugin, Plugin, PostBindPlugin, PreBindPlugin
 from bayplan.framework.ports import ClusterWriter
 from bayplan.framework.profile import Profile
@@ -196,7 +196,7 @@ class BindingCycle:
 
     async def _ask(self, plugin: Plugin, point: str, call: Callable[..., Any], deadline_s: float) -> Status:
         """Call a plugin that may be a coroutine; its errors and its silence become error statuses."""
-        deadline = asyncio.timeout(deadline_s)
+        deadline, task = asyncio.timeout(deadline_s), asyncio.current_task()
         try:
             answer = self._calls.run(plugin, point, call, *self._args)
             if inspect.isawaitable(answer):
@@ -205,15 +205,9 @@ class BindingCycle:
             return self._calls.status(plugin, point, answer)
         except PluginError as error:
             return failed(error).by(plugin.name)
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise
-            # Nobody cancelled this cycle: something the plugin waited for was cancelled.
-            return failed(PluginError(plugin.name, point, self._decision.pod.key, error)).by(plugin.name)
-        except GO_THROUGH:
-            raise
         except BaseException as error:
+            if is_ended(error, task):
+                raise
             if deadline.expired():
                 return failed(f"no answer within {deadline_s:g} s").by(plugin.name)
             return failed(PluginError(plugin.name, point, self._decision.pod.key, error)).by(plugin.name)

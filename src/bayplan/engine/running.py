@@ -7,6 +7,7 @@ scheduler.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from itertools import count
@@ -122,13 +123,31 @@ def queue_key_of(plugin: QueueSortPlugin) -> Callable[[QueuedPod], Any]:
     return key
 
 
+def is_ended(error: BaseException, task: asyncio.Task[Any] | None) -> bool:
+    """Whether what came out of something that ``task`` awaited is not its own doing: the task or the process ends."""
+    if isinstance(error, asyncio.CancelledError):
+        return task is None or task.cancelling() > 0
+    if isinstance(error, GeneratorExit):
+        # A task that is thrown away while it waits is not the one that runs.
+        return task is None or _running_task() is not task
+    return isinstance(error, GO_THROUGH)
+
+
+def _running_task() -> asyncio.Task[Any] | None:
+    try:
+        return asyncio.current_task()
+    except RuntimeError:  # no loop runs any more
+        return None
+
+
 async def beside(plugin: Plugin) -> None:
     """What a plugin does beside scheduling.  When that fails, scheduling goes on without it."""
+    task = asyncio.current_task()
     try:
         await plugin.background()
-    except GO_THROUGH:
-        raise
     except BaseException as error:
+        if is_ended(error, task):
+            raise
         complain("background failed, scheduling goes on without it", plugin, error)
 
 

@@ -102,8 +102,7 @@ def _check_as_written(
 
 def _is_from_server(document: Document) -> bool:
     """Does it come from a cluster, as `kubectl get` shows it?"""
-    meta = document.raw.get("metadata")
-    return isinstance(meta, dict) and bool(meta.get("uid"))
+    return bool(document.meta.get("uid"))
 
 
 def _named(thing: ApiObject, order: int) -> ApiObject:

@@ -54,10 +54,15 @@ class Document:
         return str(self.raw.get("apiVersion", ""))
 
     @property
+    def meta(self) -> dict[str, Any]:
+        """Its metadata; empty where something else is written there, which whoever decodes it will tell."""
+        meta = self.raw.get("metadata")
+        return meta if isinstance(meta, dict) else {}
+
+    @property
     def moment(self) -> object:
         """What it says of the moment from which it holds; None for the start."""
-        meta = self.raw.get("metadata")
-        annotations = meta.get("annotations") if isinstance(meta, dict) else None
+        annotations = self.meta.get("annotations")
         return annotations.get(AT) if isinstance(annotations, dict) else None
 
     @property
@@ -260,8 +265,8 @@ def _repeated(found: Iterable[Document]) -> Iterator[InputError]:
 
 def _identity(document: Document) -> tuple[str, ...] | None:
     """Objects that change in the course of time have a document for every moment."""
-    meta = document.raw.get("metadata")
-    if not isinstance(meta, dict) or not isinstance(meta.get("name"), str):
+    meta = document.meta
+    if not isinstance(meta.get("name"), str):
         return None
     known = kinds.find(document.api_version, document.kind)
     namespace = meta.get("namespace") or ("default" if known is None or known.namespaced else "")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from bayplan.errors import InputError
@@ -14,6 +15,7 @@ from bayplan.objects.requirement import check_key, check_value
 
 Mistakes = Iterator[InputError]
 INT32 = range(-(2**31), 2**31)
+_PERCENT = re.compile(r"[0-9]{1,9}%")
 
 
 def mistake(field: str, problem: str, fix: str = "") -> InputError:
@@ -58,6 +60,16 @@ def count(field: str, number: int | None) -> Mistakes:
         yield mistake(field, f"{number} is less than nothing", "write 0 or more")
     else:
         yield from int32(field, number)
+
+
+def count_or_percent(field: str, amount: int | str | None) -> Mistakes:
+    """How many of something, or which part of them: 3 or "50%"."""
+    if not isinstance(amount, str):
+        yield from count(field, amount)
+    elif not _PERCENT.fullmatch(amount):
+        yield mistake(field, f'"{amount}" is neither a whole number nor a percentage', 'write 1 or "50%", for example')
+    elif int(amount[:-1]) > 100:
+        yield mistake(field, f"{amount} is more than all", "write at most 100%")
 
 
 def labels(field: str, written: Mapping[str, str] | None) -> Mistakes:

@@ -15,7 +15,18 @@ from bayplan.objects import kosmos, placement, policy, volume, workload
 from bayplan.objects import resource_validating as amounts
 from bayplan.objects.kosmos_validating import check_distribution_policy, check_workload_policy
 from bayplan.objects.meta import ApiObject, parse_time
-from bayplan.objects.mistakes import INT32, Mistakes, count, int32, labels, mistake, one_of, quantities, tried
+from bayplan.objects.mistakes import (
+    INT32,
+    Mistakes,
+    count,
+    count_or_percent,
+    int32,
+    labels,
+    mistake,
+    one_of,
+    quantities,
+    tried,
+)
 from bayplan.objects.node import Node
 from bayplan.objects.pod import PREEMPT_LOWER_PRIORITY, Pod
 from bayplan.objects.pod_spec import Container, PodSpec
@@ -125,8 +136,8 @@ def _job(thing: workload.Job) -> Mistakes:
 
 def _budget(thing: policy.PodDisruptionBudget) -> Mistakes:
     yield from rules.label_selector("spec.selector", thing.spec.selector)
-    yield from int32("spec.minAvailable", thing.spec.min_available)
-    yield from int32("spec.maxUnavailable", thing.spec.max_unavailable)
+    yield from count_or_percent("spec.minAvailable", thing.spec.min_available)
+    yield from count_or_percent("spec.maxUnavailable", thing.spec.max_unavailable)
     if thing.spec.min_available is not None and thing.spec.max_unavailable is not None:
         yield mistake("spec.maxUnavailable", "stands beside minAvailable", "keep one of the two")
 

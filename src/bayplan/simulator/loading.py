@@ -179,10 +179,9 @@ def _config(configs: Sequence[Document], plugins: Sequence[str]) -> tuple[Schedu
 def _places(documents: Iterable[Document]) -> dict[tuple[str, str, str], Document]:
     places = {}
     for document in documents:
-        meta = document.raw.get("metadata") or {}
-        if document.moment is not None:
-            continue
         kind = kinds.find(document.api_version, document.kind)
-        namespace = meta.get("namespace") or ("default" if kind is None or kind.namespaced else "")
-        places[document.kind, namespace, meta.get("name", "")] = document
+        if kind is None or document.moment is not None:
+            continue
+        namespace = document.meta.get("namespace") or ("default" if kind.namespaced else "")
+        places[document.kind, namespace, document.meta.get("name", "")] = document
     return places
