@@ -90,6 +90,12 @@ def test_pods_with_the_same_message_are_told_of_together_and_explained_once() ->
     assert text.count("NEAREST MISS") == 1
 
 
+def test_pods_with_the_same_message_that_lack_other_amounts_are_explained_apart() -> None:
+    text = report.as_table(simulated(node("n1"), pod("big-1", "9"), pod("big-2", "20"), with_explanations=True))
+    assert "5 cpu of the 9 asked for" in text
+    assert "16 cpu of the 20 asked for" in text
+
+
 def test_names_are_one_a_line() -> None:
     assert report.as_names(document()).splitlines() == ["pod/a", "pod/big-1", "pod/big-2"]
 

@@ -152,3 +152,27 @@ def test_many_plain_pods_take_seconds() -> None:
     nodes = [node(f"n{n}", labels={ZONE: f"z{n % 3}"}) for n in range(1000)]
     document = simulated(*nodes, workload("Deployment", "web", replicas=5000))
     assert document["summary"]["bound"] == 5000
+
+
+def in_the_way() -> list[Manifest]:
+    """A pod that is short of CPU when it is tried, and of memory as well once the other one is there."""
+    big, eater = pod("big", "9"), pod("eater")
+    for each, memory in ((big, "8Gi"), (eater, "1Gi")):
+        each["spec"]["containers"][0]["resources"]["requests"]["memory"] = memory
+    return [node("n1"), big, eater]
+
+
+def test_the_message_and_the_explanation_are_of_one_moment() -> None:
+    before = by_name(simulated(*in_the_way()))["big"]
+    told = by_name(simulated(*in_the_way(), with_explanations=True))["big"]
+    reasons = [reason for each in told["explanation"]["nodes"] for reason in each["reasons"]]
+    assert reasons == ["Insufficient cpu", "Insufficient memory"]
+    assert told["message"] == told["explanation"]["message"]
+    assert all(f"1 {reason}" in told["message"] for reason in reasons)
+    assert told["triedMessage"] == before["message"]
+    assert "memory" not in before["message"]
+
+
+def test_what_was_said_when_it_was_tried_is_left_out_where_it_is_the_same() -> None:
+    told = by_name(simulated(node("n1"), pod("big", "9"), with_explanations=True))["big"]
+    assert "triedMessage" not in told

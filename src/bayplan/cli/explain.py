@@ -9,16 +9,21 @@ import typer
 
 from bayplan.cli import options
 from bayplan.cli.output import Shape, show, style, warn
+from bayplan.cli.progress import progress
 from bayplan.errors import InputError
 
 if TYPE_CHECKING:
     from bayplan.simulator.loading import Given
 
-PODS = ("pod", "pods", "po")
-
 
 def explain(
-    what: Annotated[list[str], typer.Argument(metavar="pod NAME", help="The pod: pod NAME or pod/NAME.")],
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[KIND/]NAME",
+            help="A pod (pod/NAME or NAMESPACE/NAME), or a workload such as deployment/NAME: all its pods.",
+        ),
+    ],
     filename: options.FilesIfAny = None,
     namespace: Annotated[
         str | None,
@@ -45,26 +50,34 @@ def explain(
     Why is it pending, or why is it there?  Nothing is written anywhere.
 
     The pod is judged alone against the cluster as given by -f, or, without -f, against a live one that is only read:
-    other pending pods stay pending.
+    other pending pods stay pending.  Of a workload every pod is explained, and pods that fare alike are told together:
+    deployment, statefulset, daemonset, replicaset, job, vm, or short deploy, sts, ds, rs.
+
     Exit code 0: schedulable or bound.  1: unschedulable.  2: no such pod, or the input is wrong.
     """
-    from bayplan.simulator import explaining, loading, telling
+    from bayplan.simulator import loading, outcomes, subject
     from bayplan.simulator.assembling import assemble
 
-    name = pod_name(what)
+    asked = subject.read(what)
+    if namespace and asked.namespace and namespace != asked.namespace:
+        raise InputError(
+            f'"{" ".join(what)}" is in another namespace', field="--namespace", fix="leave one of them out"
+        )
     started = options.read_now(now)
     if not filename:
         given, current = live_cluster(kubeconfig, context, config, plugin or ())
-        namespace = namespace or current
+        default = current
     elif kubeconfig or context:
         raise InputError("files and a live cluster at once", fix="leave out -f, or --kubeconfig and --context")
     else:
         given = loading.read(filename, recursive=recursive, config=config, plugins=plugin or ())
-        namespace = namespace or "default"
-    world = assemble(given, seed=seed, now=started, plugins=plugin or (), only=f"{namespace}/{name}", warn=warn)
-    document = explaining.explain_pod(world, namespace, name)
-    show(document, output, lambda: telling.as_text(document, top=top, style=style()))
-    return 1 if document["verdict"] == explaining.UNSCHEDULABLE else 0
+        default = "default"
+    asked = asked._replace(namespace=namespace or asked.namespace or default)
+    world = assemble(given, seed=seed, now=started, plugins=plugin or (), only=asked, warn=warn)
+    with progress("pods judged") as tell:
+        document = outcomes.explain_subject(world, asked, tell)
+    show(document, output, lambda: outcomes.as_text(document, top=top, style=style()))
+    return 0 if outcomes.is_good(document) else 1
 
 
 def live_cluster(
@@ -78,11 +91,3 @@ def live_cluster(
     documents = loading.documents_of(live.documents)
     configuration = None if config is None else loading.read_config(config)
     return loading.load(documents, configuration, plugins), live.namespace
-
-
-def pod_name(what: list[str]) -> str:
-    """The name in ``pod NAME`` or ``pod/NAME``."""
-    kind, _, name = what[0].partition("/") if len(what) == 1 else (what[0], "/", " ".join(what[1:]))
-    if kind.lower() in PODS and name and " " not in name and "/" not in name:
-        return name
-    raise InputError(f'"{" ".join(what)}" does not name a pod', fix="write pod NAME or pod/NAME")

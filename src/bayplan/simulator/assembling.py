@@ -7,7 +7,7 @@ From what was given to a world in which something can happen: clock, cluster and
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bayplan.clock import VirtualClock
@@ -33,6 +33,7 @@ from bayplan.simulator.loading import Given
 from bayplan.simulator.rebalancing import Rebalancing, wants_rebalancing
 from bayplan.simulator.sizing import check_size
 from bayplan.simulator.stored import StoredObjects
+from bayplan.simulator.subject import Subject
 from bayplan.simulator.volumes import Volumes
 from bayplan.simulator.workloads import Workloads
 
@@ -79,7 +80,7 @@ def assemble(
     now: float | None = None,
     plugins: Sequence[str] = (),
     discover: bool = True,
-    only: str | None = None,
+    only: Subject | None = None,
     remember_classes: bool = True,
     load: LoadOptions | None = None,
     warn: Callable[[str], None] = lambda warning: None,
@@ -91,8 +92,8 @@ def assemble(
         now: the wall clock (epoch seconds) at which virtual time starts; the real one if it is not given.
         plugins: ``module:Class`` of plugins to add.
         discover: whether to take in the plugins of installed packages.
-        only: the pod (``namespace/name``) all this is about.  Without a configuration its scheduler is then the only
-            one that is known, and pods of others, with their nominations, are none of its business.
+        only: the pod or workload all this is about.  Without a configuration its scheduler is then the only one that
+            is known, and pods of others, with their nominations, are none of its business.
         remember_classes: whether what was found for a pod is carried to the next of its kind; decisions are the same.
         load: simulate real use, if a usage profile is given; without it nothing is measured.
         warn: hears of everything that has no effect.
@@ -103,7 +104,7 @@ def assemble(
     clock = VirtualClock(time.time() if now is None else now)
     workloads = Workloads(given.objects, seed)
     pods = list(workloads.begin())
-    config = given.config if given.config is not None else default_config(pods, only)
+    config = given.config if given.config is not None else default_config(_concerned(pods, workloads, only))
     volumes = Volumes((*given.objects, *workloads.made), lambda thing: _has_status(given, thing))
     stored = StoredObjects(each for each in (*given.objects, *workloads.made) if not isinstance(each, Node | Pod))
     cluster = SimulatedCluster(clock, workloads, _budgets(given, workloads), volumes, stored)
@@ -133,15 +134,18 @@ def assemble(
     return world
 
 
-def default_config(pods: Iterable[Pod], only: str | None = None) -> SchedulerConfig:
-    """A profile of the default plugins for every scheduler that a pod asks for, or for that of one pod alone."""
-    if only is None:
-        # Pods with a workload policy may be moved, and then somebody has to place another one.
-        names = dict.fromkeys(pod.scheduler_name for pod in pods if not pod.node_name or asks(pod))
-    else:
-        names = dict.fromkeys(pod.scheduler_name for pod in pods if pod.key == only)
+def default_config(pods: Iterable[Pod]) -> SchedulerConfig:
+    """A profile of the default plugins for every scheduler that one of the pods asks for."""
+    names = dict.fromkeys(pod.scheduler_name for pod in pods)
     profiles = (ProfileConfig(scheduler_name=name) for name in names or (DEFAULT_SCHEDULER_NAME,))
     return SchedulerConfig(profiles=tuple(profiles))
+
+
+def _concerned(pods: Iterable[Pod], workloads: Workloads, only: Subject | None) -> Iterator[Pod]:
+    """The pods that somebody has to place: those asked about, or else all that have no node yet or may be moved."""
+    for pod in pods:
+        if only.covers(pod, workloads) if only is not None else not pod.node_name or asks(pod):
+            yield pod
 
 
 def _own_plugins(profiles: Iterable[Profile], known: Registry) -> list[str]:

@@ -16,7 +16,6 @@ from bayplan.engine.scheduler import Scheduler
 from bayplan.errors import InputError
 from bayplan.framework.decision import Decision
 from bayplan.framework.diagnosis import UNVISITED, Diagnosis
-from bayplan.framework.mistakes import did_you_mean
 from bayplan.framework.status import Code, Status
 from bayplan.objects.manifests import Document
 from bayplan.objects.pod import Pod
@@ -26,6 +25,7 @@ from bayplan.plugins.resource_columns import allocatable, requested
 from bayplan.simulator import numbers
 from bayplan.simulator.assembling import World, assemble
 from bayplan.simulator.loading import documents_of, load
+from bayplan.simulator.subject import POD, WORKLOADS, Subject, missing
 
 API_VERSION = "bayplan.io/v1alpha1"
 SCHEDULABLE, UNSCHEDULABLE, BOUND = "Schedulable", "Unschedulable", "Bound"
@@ -47,7 +47,7 @@ def explain_documents(
 ) -> dict[str, Any]:
     """Explain one pod among raw objects; see ``explain_pod`` for the answer."""
     given = load(documents_of(docs), None if config is None else Document("config", 0, config))
-    only = f"{namespace}/{name}"
+    only = Subject(POD, namespace, name)
     world = assemble(given, seed=seed, now=now, plugins=plugins, discover=discover, only=only)
     return explain_pod(world, namespace, name)
 
@@ -61,7 +61,7 @@ def explain_pod(world: World, namespace: str, name: str) -> dict[str, Any]:
     """
     pod = world.cluster.pod(f"{namespace}/{name}")
     if pod is None:
-        raise InputError(f'there is no pod "{name}" in namespace "{namespace}"{_hint(world, namespace, name)}')
+        raise missing(Subject(POD, namespace, name), known_subjects(world))
     if pod.scheduler_name not in world.scheduler.profiles:
         known = ", ".join(world.scheduler.profiles)
         problem = f'no profile is for the scheduler "{pod.scheduler_name}" it asks for'
@@ -69,12 +69,13 @@ def explain_pod(world: World, namespace: str, name: str) -> dict[str, Any]:
     return explain(world.scheduler, pod)
 
 
-def _hint(world: World, namespace: str, name: str) -> str:
-    keys = [record.pod.key for record in world.cluster.records.values()]
-    elsewhere = [key.partition("/")[0] for key in keys if key.partition("/")[2] == name]
-    if elsewhere:
-        return f"; there is one in {', '.join(elsewhere)}: add -n {elsewhere[0]}"
-    return did_you_mean(name, (key.partition("/")[2] for key in keys if key.startswith(f"{namespace}/")))
+def known_subjects(world: World) -> dict[Subject, None]:
+    """Every pod there is, every workload, and who else looks after pods."""
+    pods = [record.pod for record in world.cluster.records.values() if not record.is_gone]
+    known = dict.fromkeys(Subject(POD, pod.namespace, pod.name) for pod in pods)
+    known |= dict.fromkeys(Subject(*key) for key in world.cluster.objects if key[0] in WORKLOADS)
+    owners = ((pod.namespace, owner) for pod in pods for owner in world.workloads.owners(pod))
+    return known | dict.fromkeys(Subject(kind, namespace, name) for namespace, (kind, name) in owners)
 
 
 def explain(scheduler: Scheduler, pod: Pod) -> dict[str, Any]:

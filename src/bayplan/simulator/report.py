@@ -172,15 +172,15 @@ def _share(node: dict[str, Any], resource: str) -> str:
 
 def _reasons(pods: list[dict[str, Any]], style: Style) -> str:
     """Pods that are not on a node, grouped by what there is to say about them."""
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    groups: dict[tuple[str, str, tuple[str, ...]], list[dict[str, Any]]] = {}
     for pod in pods:
         if pod["message"]:
-            groups.setdefault((pod["state"], pod["message"]), []).append(pod)
+            details = tuple(telling.details(pod["explanation"])) if "explanation" in pod else ()
+            groups.setdefault((pod["state"], pod["message"], details), []).append(pod)
     lines = []
-    for (state, message), members in groups.items():
+    for (state, message, details), members in groups.items():
         first = f"{members[0]['namespace']}/{members[0]['name']}"
         more = f" and {len(members) - 1} more" if len(members) > 1 else ""
         lines.append(f"{style(state)}: {first}{more}: {message}")
-        if "explanation" in members[0]:
-            lines += [f"  {line}".rstrip() for line in telling.details(members[0]["explanation"])]
+        lines += [f"  {line}".rstrip() for line in details]
     return "\n".join(lines)

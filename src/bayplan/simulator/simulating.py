@@ -71,10 +71,21 @@ def run(world: World, run_for_s: float | None = None, progress: Progress = lambd
 
 
 def _explain(world: World, document: dict[str, Any]) -> None:
-    """Give every pending pod its explanation, against the cluster as it is in the end."""
+    """
+    Give every pending pod its explanation, against the cluster as it is in the end.  Its message is then of that
+    moment, too, as the table of nodes is; what it was told when it was tried last stays beside it if that was another.
+    """
     pending = {(pod["namespace"], pod["name"]): pod for pod in document["pods"] if pod["state"] == report.PENDING}
     for record in world.cluster.records.values():
         pod = record.pod
         told = pending.get((pod.namespace, pod.name))
-        if told is not None and not record.is_gone:
-            told["explanation"] = explain(world.scheduler, pod)
+        if told is None or record.is_gone:
+            continue
+        told["explanation"] = explain(world.scheduler, pod)
+        now = told["explanation"]["message"] or _not_tried_again(told["explanation"])
+        if now != told["message"] and world.scheduler.waiting.get(pod.uid) is None:
+            told["triedMessage"], told["message"] = told["message"], now
+
+
+def _not_tried_again(explanation: dict[str, Any]) -> str:
+    return f"it would go to {explanation['node']} now, and has not been tried again yet"

@@ -6,7 +6,7 @@ Objects of a simulation that somebody may write to: neither pods nor nodes, nor 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -27,6 +27,10 @@ class StoredObjects:
 
     def get(self, kind: str, namespace: str, name: str) -> Any:
         return self._objects.get((kind, namespace, name))
+
+    def __iter__(self) -> Iterator[tuple[str, str, str]]:
+        """Kind, namespace and name of every object."""
+        return iter(self._objects)
 
     def put(self, thing: ApiObject) -> Event:
         """The object is there from now on, or has changed."""

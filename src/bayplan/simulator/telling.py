@@ -18,9 +18,12 @@ MAX_NAMES = 3
 MAX_MISSES = 3
 
 
-def as_text(document: dict[str, Any], *, top: int = 3, style: Style = plain) -> str:
-    """Everything there is to say, the verdict first; ``top`` nodes have their scores shown."""
-    return "\n".join([_verdict(document, style), *details(document, top)])
+def as_text(document: dict[str, Any], *, top: int = 3, style: Style = plain, others: int = 0) -> str:
+    """
+    Everything there is to say, the verdict first; ``top`` nodes have their scores shown, ``others`` is how many pods
+    fare the same.
+    """
+    return "\n".join([verdict(document, style, others), *details(document, top)])
 
 
 def details(document: dict[str, Any], top: int = 3) -> list[str]:
@@ -33,15 +36,16 @@ def details(document: dict[str, Any], top: int = 3) -> list[str]:
     return lines
 
 
-def _verdict(document: dict[str, Any], style: Style) -> str:
-    pod = f"{document['pod']['namespace']}/{document['pod']['name']}"
-    verdict, choice = style(document["verdict"]), document["choice"]
+def verdict(document: dict[str, Any], style: Style = plain, others: int = 0) -> str:
+    """The first line: which pod, and how it fares."""
+    pod = f"{document['pod']['namespace']}/{document['pod']['name']}{f' and {others} more' if others else ''}"
+    word, choice = style(document["verdict"]), document["choice"]
     if document["verdict"] == BOUND:
-        return f"{pod}: {verdict} to {document['node']}{_standing(document)}"
+        return f"{pod}: {word} to {document['node']}{_standing(document)}"
     if document["verdict"] == SCHEDULABLE:
-        return f"{pod}: {verdict}, it would go to {choice['best']}{_lead(choice)}"
+        return f"{pod}: {word}, it would go to {choice['best']}{_lead(choice)}"
     gate = f" (held by {document['gatedBy']})" if "gatedBy" in document else ""
-    return f"{pod}: {verdict}{gate}: {document['message']}"
+    return f"{pod}: {word}{gate}: {document['message']}"
 
 
 def _lead(choice: dict[str, Any]) -> str:
@@ -82,16 +86,17 @@ def _groups(document: dict[str, Any]) -> list[str]:
     if not groups:
         return []
     fits = [node["name"] for node in nodes if node["feasible"]]
-    rows = [[str(len(fits)), "-", "fits", _named(fits)]] if fits else []
+    rows = [[str(len(fits)), "-", "fits", named(fits)]] if fits else []
     rows += [
-        [str(len(names)), plugin, reasons, _named(names)]
+        [str(len(names)), plugin, reasons, named(names)]
         for (plugin, reasons), names in sorted(groups.items(), key=lambda item: -len(item[1]))
     ]
     rows.append([str(len(nodes)), "", "nodes in all", ""])
     return table(["NODES", "PLUGIN", "REASON", "WHICH"], rows).splitlines()
 
 
-def _named(names: list[str]) -> str:
+def named(names: list[str]) -> str:
+    """The first of some names, and how many more there are."""
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
     return ", ".join(names[:MAX_NAMES]) + more
 

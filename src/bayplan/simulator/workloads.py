@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from bayplan.objects.defaulting import Classes, stable_uid
-from bayplan.objects.meta import ApiObject, LabelSelector, ObjectMeta
+from bayplan.objects.kubevirt import INSTANCE, MACHINE, VirtualMachineInstance
+from bayplan.objects.meta import ApiObject, LabelSelector, ObjectMeta, OwnerReference
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.objects.workload import (
@@ -56,6 +57,8 @@ class Workloads:
         self._nodes = [each for each in objects if isinstance(each, Node)]
         self._pods = [each for each in objects if isinstance(each, Pod)]
         self._replica_sets = {each.key: each for each in objects if isinstance(each, ReplicaSet)}
+        self._owners = {_key(each): each for each in objects if isinstance(each, Job | VirtualMachineInstance)}
+        """What owns pods and may have an owner itself, beside ReplicaSets."""
         self._owned: dict[Key, list[Pod]] = {}
         for each in objects:
             self._names.take(type(each).__name__, each.namespace, each.name)
@@ -88,12 +91,31 @@ class Workloads:
 
     def owner(self, pod: Pod) -> str | None:
         """Who looks after a pod, as people think of it: ``Deployment/web`` rather than its ReplicaSet."""
-        owner = pod.controller
-        if owner is None:
+        owners = self.owners(pod)
+        if not owners:
             return None
-        replica_set = self._replica_sets.get(f"{pod.namespace}/{owner.name}") if owner.kind == "ReplicaSet" else None
-        above = replica_set.controller if replica_set is not None else None
-        return f"{above.kind}/{above.name}" if above is not None else f"{owner.kind}/{owner.name}"
+        kind, name = owners[1] if owners[0][0] == "ReplicaSet" and len(owners) > 1 else owners[0]
+        return f"{kind}/{name}"
+
+    def owners(self, pod: Pod) -> list[tuple[str, str]]:
+        """Kind and name of who looks after a pod, of who looks after that one, and so on."""
+        found: list[tuple[str, str]] = []
+        owner = _named(pod.controller)
+        while owner is not None and owner not in found:
+            found.append(owner)
+            owner = self._above(pod, *owner)
+        return found
+
+    def _above(self, pod: Pod, kind: str, name: str) -> tuple[str, str] | None:
+        """Who looks after an owner of a pod; by its name, where files leave the object itself out."""
+        replica_set = self._replica_sets.get(f"{pod.namespace}/{name}") if kind == "ReplicaSet" else None
+        known = replica_set or self._owners.get((kind, pod.namespace, name))
+        if known is not None:
+            return _named(known.controller)
+        digest = pod.labels.get(HASH_LABEL)
+        if kind == "ReplicaSet" and digest and name.endswith(f"-{digest}"):
+            return "Deployment", name.removesuffix(f"-{digest}")
+        return (MACHINE, name) if kind == INSTANCE else None
 
     def scale(self, pod: Pod) -> tuple[str, int] | None:
         """The controller of a pod and how many pods it wants."""
@@ -224,6 +246,10 @@ class Workloads:
 
 def _key(thing: ApiObject) -> Key:
     return type(thing).__name__, thing.namespace, thing.name
+
+
+def _named(owner: OwnerReference | None) -> tuple[str, str] | None:
+    return None if owner is None else (owner.kind, owner.name)
 
 
 def _revision(replica_set: ReplicaSet) -> int:
