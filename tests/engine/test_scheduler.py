@@ -291,6 +291,6 @@ class Working(SaysFilter):
 
 def test_only_what_plugins_do_beside_scheduling_is_handed_out() -> None:
     world = World(Working, named(SaysFilter, "Idle"))
-    (work,) = world.scheduler.background()
+    ((_, work),) = world.scheduler.background()
     asyncio.run(work)
     assert world.plugin("Working").began == 1

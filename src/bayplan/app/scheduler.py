@@ -167,7 +167,7 @@ class LiveScheduler:
     async def _schedule(self) -> None:
         """Schedule in slices; sleep when there is nothing to do until something happens or a backoff ends."""
         self.is_scheduling = True
-        self._executor.beside(self.engine.background())
+        self._executor.beside(work for _, work in self.engine.background())
         await asyncio.sleep(0)
         woken = self._executor.woken
         while True:

@@ -17,14 +17,14 @@ import typer
 
 from bayplan import __version__
 from bayplan.cli import annotator, bench, dev_cluster, explain, manifests, place, plugins, scheduler, simulate, snapshot
-from bayplan.cli.output import complain, set_up_logs
+from bayplan.cli.output import WRONG, complain, set_up_logs
 from bayplan.cli.placement import placement
 from bayplan.cli.rebalancer import rebalancer
 from bayplan.cli.sticky import sticky
 from bayplan.cli.streams import ReaderGone, guarded
 from bayplan.errors import BayplanError
 
-WRONG, INTERRUPTED = 2, 130
+INTERRUPTED = 130
 
 # typer may carry its own copy of click, whose errors are not those of the click package.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]

@@ -22,6 +22,9 @@ class Shape(StrEnum):
     YAML = "yaml"
 
 
+WRONG = 2
+"""The exit code for wrong input, and for what a plugin does wrong."""
+
 _COLOURS = {
     "Bound": "32",
     "Schedulable": "32",

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bayplan.cli import options
-from bayplan.cli.output import show, style, warn
+from bayplan.cli.output import WRONG, show, style, warn
 from bayplan.cli.progress import progress
 from bayplan.errors import InputError
 
@@ -54,7 +54,8 @@ def simulate(
     """
     Schedule everything in the files, with the engine of the live scheduler, without a cluster.
 
-    Exit code 0: every pod that could be handled is bound.  1: some pod is pending.  2: the input is wrong.
+    Exit code 0: every pod that could be handled is bound.  1: some pod is pending.  2: the input is wrong, a plugin
+    failed, or the run could not come to its end.
     """
     from bayplan.simulator import loading, report, simulating
     from bayplan.simulator.load import LoadOptions
@@ -82,4 +83,6 @@ def simulate(
         return report.as_table(document, wide=output is Shape.WIDE, style=style())
 
     show(document, output, text)
+    if "stopped" in document:
+        return WRONG
     return 1 if document["summary"]["pending"] else 0

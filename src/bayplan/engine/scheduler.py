@@ -212,10 +212,10 @@ class Scheduler:
         profile = self.profiles[bind.decision.profile_name]
         return BindingCycle(bind, profile, self.waiting, self._writer, self.queue.done, self._extending)
 
-    def background(self) -> list[Coroutine[Any, Any, None]]:
-        """What plugins do beside scheduling; to be run from when all is known and may be written to."""
+    def background(self) -> list[tuple[str, Coroutine[Any, Any, None]]]:
+        """What plugins (their names) do beside scheduling; to be run from when all is known and may be written to."""
         plugins = (plugin for profile in self.profiles.values() for plugin in profile.instances.values())
-        return [beside(plugin) for plugin in plugins if type(plugin).background is not Plugin.background]
+        return [(each.name, beside(each)) for each in plugins if type(each).background is not Plugin.background]
 
     # -- after a decision --
 

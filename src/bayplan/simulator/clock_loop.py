@@ -14,12 +14,20 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from bayplan.clock import VirtualClock
-from bayplan.errors import InputError, StateError
+from bayplan.errors import BayplanError, InputError, StateError
 
 T = TypeVar("T")
 
 END = 253_402_300_800.0
 """The end of the year 9999: later times cannot be written."""
+
+
+MAX_TURNS = 100_000
+"""How often the loop may turn in one moment while whoever runs the simulation waits for time to pass."""
+
+
+class Standstill(BayplanError):
+    """Time would never move on."""
 
 
 class _NoWaiting(selectors.SelectSelector):
@@ -28,14 +36,22 @@ class _NoWaiting(selectors.SelectSelector):
     def __init__(self, clock: VirtualClock) -> None:
         super().__init__()
         self._clock = clock
+        self.turns = 0
+        """Since time moved, or since whoever runs the simulation had a turn."""
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if timeout is None:
             raise StateError("everything waits and no timer is set: nothing can ever happen in this simulation")
         if self._clock.now() + timeout >= END:
             raise InputError("virtual time would go beyond the year 9999", fix="begin earlier or let less time pass")
+        before = self._clock.now()
         if timeout > 0:
             self._clock.advance(timeout)
+        # A timer shorter than the clock can tell moves nothing either.
+        self.turns = self.turns + 1 if self._clock.now() == before else 0
+        if self.turns > MAX_TURNS:
+            self.turns = 0
+            raise Standstill("time cannot move on: something that never waits goes round and round")
         return []
 
 
@@ -44,10 +60,15 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 
     def __init__(self, clock: VirtualClock) -> None:
         self._virtual_clock = clock
-        super().__init__(_NoWaiting(clock))
+        self._waits = _NoWaiting(clock)
+        super().__init__(self._waits)
 
     def time(self) -> float:
         return self._virtual_clock.now()
+
+    def note_turn(self) -> None:
+        """Something came of it that the loop turned."""
+        self._waits.turns = 0
 
     @property
     def _clock_resolution(self) -> float:

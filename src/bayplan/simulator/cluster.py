@@ -26,11 +26,15 @@ from bayplan.objects.meta import ApiObject
 from bayplan.objects.pod import Condition, Pod
 from bayplan.objects.pod_spec import PodStatus
 from bayplan.simulator.budgets import Budgets
+from bayplan.simulator.clock_loop import Standstill
 from bayplan.simulator.stored import StoredObjects
 from bayplan.simulator.volumes import Volumes
 from bayplan.simulator.workloads import Workloads
 
 VOLUME_KINDS = ("PersistentVolume", "PersistentVolumeClaim")
+
+MAX_WRITES_AT_ONCE = 100_000
+"""How often plugins may write in one moment, beside a hundred times for every pod."""
 
 EVICTED, SCALED_IN = "Evicted", "ScaledIn"
 
@@ -48,6 +52,9 @@ class Record:
     is_gone: bool = False
     ended: str = ""
     """How it went, if nobody pushed it away."""
+    lineage: str = ""
+    """The uid of the pod it replaces, where that went in the moment in which it came; else its own."""
+    came_at: float = 0.0
 
 
 class SimulatedCluster:
@@ -69,6 +76,9 @@ class SimulatedCluster:
         """Set when a binding cycle that goes on has written something that the engine should hear of now."""
         self.revision = 0
         """Moves when a pod appears, goes or is bound: when something has changed for the others."""
+        self.landed = 0
+        """How often a pod came to a node; once in a moment for a pod and those made in its place."""
+        self._landed_now: tuple[float, set[str]] = 0.0, set()
         self._clock = clock
         self._started_at = clock.now()
         self._workloads = workloads
@@ -77,13 +87,16 @@ class SimulatedCluster:
         self.objects = objects or StoredObjects()
         """What plugins write to beside claims and volumes."""
         self._pods: dict[str, Record] = {}
+        self._writes = (0.0, 0)
         self._time_text = (-1.0, "")
 
     # -- what is there --
 
-    def add_pod(self, pod: Pod) -> None:
-        """A pod appears."""
-        record = Record(pod)
+    def add_pod(self, pod: Pod, instead_of: Record | None = None) -> None:
+        """A pod appears, perhaps in place of one that went."""
+        record = Record(pod, lineage=pod.uid, came_at=self.elapsed_s)
+        if instead_of is not None and instead_of.came_at == record.came_at:
+            record.lineage = instead_of.lineage
         self.records[pod.uid] = self._pods[pod.key] = record
         self.revision += 1
         if pod.spec.volumes:
@@ -134,7 +147,7 @@ class SimulatedCluster:
         """Controllers make up for pods that went."""
         for pod in pods:
             for made in self._workloads.gone(pod):
-                self.add_pod(made)
+                self.add_pod(made, instead_of=self.records[pod.uid])
 
     # -- ClusterWriter --
 
@@ -146,6 +159,7 @@ class SimulatedCluster:
             raise ConflictError(409, f"pod {pod.key} is already assigned to node {current.node_name}")
         status = replace(current.status, phase="Running", start_time=self._time(), nominated_node_name="")
         self.revision += 1
+        self._note_landing(record)
         record.bound_at = self.elapsed_s
         record.message = ""
         self._change(record, current.evolve(spec=replace(current.spec, node_name=node_name), status=status))
@@ -155,6 +169,7 @@ class SimulatedCluster:
 
     async def patch_pod_status(self, pod: Pod, patch: dict[str, Any]) -> None:
         """Merge into the status; conditions are merged by their type, as the API server does."""
+        self._count_write()
         record = self._found(pod)
         status = msgspec.to_builtins(record.pod.status)
         for field, value in patch.items():
@@ -168,6 +183,7 @@ class SimulatedCluster:
         self, kind: str, namespace: str, name: str, patch: dict[str, Any], resource_version: str = ""
     ) -> str:
         """What the volume controller does about claims and volumes has happened at once."""
+        self._count_write()
         holder = self._volumes if kind in VOLUME_KINDS else self.objects
         version, events = holder.patched(kind, namespace, name, patch, resource_version)
         self.revision += 1
@@ -227,6 +243,20 @@ class SimulatedCluster:
         if record.pod.spec.volumes:
             self.events.extend(self._volumes.pod_gone(record.pod))
         self._follow_up(self._budgets.gone(record.pod))
+
+    def _count_write(self) -> None:
+        """A writer that never waits would keep time from moving on; it hears of it as an error."""
+        now, count = self._clock.now(), self._writes[1]
+        self._writes = now, count + 1 if now == self._writes[0] else 1
+        if count > MAX_WRITES_AT_ONCE + 100 * len(self.records):
+            raise Standstill(f"{count} writes in one moment: time cannot move on")
+
+    def _note_landing(self, record: Record) -> None:
+        if self._landed_now[0] != self.elapsed_s:
+            self._landed_now = self.elapsed_s, set()
+        before = len(self._landed_now[1])
+        self._landed_now[1].add(record.lineage)
+        self.landed += len(self._landed_now[1]) - before
 
     def _follow_up(self, budgets: Iterable[tuple[ApiObject, ApiObject]]) -> None:
         for old, new in budgets:

@@ -16,15 +16,16 @@ from bayplan.engine.intents import Bind, Evict, Intent, PatchStatus
 from bayplan.engine.queue import BACKOFF
 from bayplan.objects.pod import Pod
 from bayplan.simulator.assembling import World
+from bayplan.simulator.clock_loop import Standstill, VirtualTimeLoop
+from bayplan.simulator.patience import Patience
 
 MAX_TRIES = 3
 """How often a pod is tried while nothing changes, before trying again counts as pointless."""
 
+_FEW = 3
+
 TURNS = 5
 """After so many turns of the loop whatever can be done without waiting is done."""
-
-MAX_TRIES_AT_ONCE = 100
-"""How often it may be tried in one moment: a pod that its own failure brings back must not stop time."""
 
 
 class Driver:
@@ -46,14 +47,20 @@ class Driver:
         self._beside: list[asyncio.Task[None]] = []
         """What plugins do beside scheduling."""
         self._seen_revision = -1
+        self._patience = Patience(world.scheduler, world.cluster)
+        self.stopped = ""
+        """Why the run ended before anybody wanted it to."""
+        self._is_over = False
 
     async def run(self) -> None:
         """To the end."""
         self._cluster.news = asyncio.Event()
-        self._beside = [asyncio.ensure_future(work) for work in self._scheduler.background()]
+        self._beside = [asyncio.create_task(work, name=name) for name, work in self._scheduler.background()]
         await asyncio.sleep(0)
         try:
             await self._run()
+        except Standstill as error:
+            self.stopped = str(error)
         finally:
             for task in self._beside:
                 task.cancel()
@@ -62,7 +69,10 @@ class Driver:
     async def _run(self) -> None:
         if self._world.load is not None:
             await self._world.load.begin()
-        while True:
+        loop = asyncio.get_running_loop()
+        while not self._is_over:
+            if isinstance(loop, VirtualTimeLoop):
+                loop.note_turn()
             self._world.deliver()
             if self._binding and self._take_ended():
                 continue
@@ -72,6 +82,8 @@ class Driver:
                 self._progress()
             elif not await self._let_time_pass():
                 return
+            elif self._patience.turned(self.others()):
+                await self._let_a_second_pass()
 
     # -- what the engine wants done --
 
@@ -106,8 +118,8 @@ class Driver:
             self._seen_revision = self._cluster.revision
             self._tries.clear()
         self._tries[uid] += 1
-        if self._tries[uid] % MAX_TRIES_AT_ONCE == 0:
-            await asyncio.sleep(1)
+        if self._patience.tried(self._cluster.records[uid]):
+            await self._let_a_second_pass()
 
     def _take_ended(self) -> bool:
         """Take in binding cycles that ended meanwhile; whether there were any."""
@@ -161,6 +173,19 @@ class Driver:
         self._scheduler.handle(Tick())
         return True
 
+    async def _let_a_second_pass(self) -> None:
+        """Or what is left of the run, which is over when nothing is left."""
+        left = 1.0 if self._until is None else min(1.0, self._until - self._clock.now())
+        self._is_over = left <= 0
+        await asyncio.sleep(max(0.0, left))
+
+    def others(self) -> list[str]:
+        """Who has something to do beside scheduling, or had until that was ended."""
+        plugins = [task.get_name() for task in self._beside if not task.done() or task.cancelled()]
+        bound = [self._cluster.records[uid].pod.key for uid in self._binding.values()]
+        binds = [f"the bind of {', '.join(bound[:_FEW])}{' and more' if len(bound) > _FEW else ''}"] if bound else []
+        return [*plugins, *binds, *(["the rebalancer"] if self._world.rebalancing is not None else [])]
+
     def _next_happening(self) -> float | None:
         """When something happens by itself; what never ends is waited for only in a run that ends by the clock."""
         moment = None
@@ -194,6 +219,7 @@ class Driver:
             if self._scheduler.waiting.get(uid) is None:
                 return True
             waiting.append(uid)
+        waiting = [uid for uid in waiting if self._patience.has_hope(uid)]
         if self._cluster.revision != self._seen_revision:
             return bool(waiting)
         return any(self._tries[uid] < MAX_TRIES for uid in waiting)

@@ -25,8 +25,8 @@ ENDS = {EVICTED: "evicted", SCALED_IN: "scaled in"}
 """States that are counted only where there are any, and what people call them."""
 
 
-def simulation(world: World, seed: int) -> dict[str, Any]:
-    """The document ``kind: Simulation``."""
+def simulation(world: World, seed: int, stopped: str = "") -> dict[str, Any]:
+    """The document ``kind: Simulation``; ``stopped`` says why the run ended too early."""
     pods = [_pod(world, record) for record in world.cluster.records.values()]
     states = Counter(pod["state"] for pod in pods)
     nodes = world.scheduler.cache.nodes
@@ -44,6 +44,8 @@ def simulation(world: World, seed: int) -> dict[str, Any]:
         "pods": pods,
         "nodes": [_node(nodes, row) for row in range(len(nodes))],
     }
+    if stopped:
+        document["stopped"] = stopped
     if world.rebalancing is not None:
         document |= rebalancing_report.document(world.rebalancing, world.workloads)
     return document if world.load is None else {**document, "load": plotting.document(world.load)}
@@ -122,6 +124,7 @@ def as_table(document: dict[str, Any], *, wide: bool = False, style: Style = pla
         parts.append(plotting.as_text(document["load"]))
     reasons = _reasons(document["pods"], style)
     parts += [reasons] if reasons else []
+    parts += [f"{style('Stopped')} {document['stopped']}"] if "stopped" in document else []
     parts.append(summary_line(document))
     return "\n\n".join(part for part in parts if part)
 

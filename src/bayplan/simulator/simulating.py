@@ -49,15 +49,15 @@ def simulate(
     started_at = float(int(time.time())) if now is None else now
     options = None if run_for_s is None else load or LoadOptions()
     world = assemble(given, seed=seed, now=started_at, plugins=plugins, discover=discover, load=options, warn=warn)
-    run(world, run_for_s, progress)
-    document = report.simulation(world, seed)
+    stopped = run(world, run_for_s, progress)
+    document = report.simulation(world, seed, stopped)
     if with_explanations:
         _explain(world, document)
     return document
 
 
-def run(world: World, run_for_s: float | None = None, progress: Progress = lambda tried, total: None) -> None:
-    """Let things happen in a world."""
+def run(world: World, run_for_s: float | None = None, progress: Progress = lambda tried, total: None) -> str:
+    """Let things happen in a world; why that ended too early, "" if it did not."""
     records = world.cluster.records
     tried = 0
 
@@ -67,7 +67,16 @@ def run(world: World, run_for_s: float | None = None, progress: Progress = lambd
         progress(tried, len(records))
 
     until = None if run_for_s is None else world.started_at + run_for_s
-    clock_loop.run(Driver(world, until=until, progress=one_more).run(), world.clock)
+    driver = Driver(world, until=until, progress=one_more)
+    try:
+        clock_loop.run(driver.run(), world.clock)
+    except clock_loop.Standstill as error:
+        return f"after {world.cluster.elapsed_s:g} s: {error}{_perhaps(driver.others())}"
+    return driver.stopped
+
+
+def _perhaps(names: Sequence[str]) -> str:
+    return f" (it may be {', '.join(names)})" if names else ""
 
 
 def _explain(world: World, document: dict[str, Any]) -> None:
