@@ -47,7 +47,7 @@ def test_nothing_to_do_is_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
             "error: files and a live cluster at once; leave out -f, or --kubeconfig and --context",
         ),
         (["--max-moving", "-1"], "error: Invalid value for '--max-moving'"),
-        (["--deletion-costs", "maybe"], "error: Invalid value for '--deletion-costs'"),
+        (["--deletion-costs=maybe"], "error: Invalid value for '--deletion-costs'"),
     ],
 )
 def test_what_makes_no_sense_is_one_line(arguments: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:

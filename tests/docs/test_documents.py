@@ -111,7 +111,7 @@ def test_every_command_and_flag_is_in_the_reference() -> None:
             missing.append(name)
             continue
         for parameter in command.params:
-            flags = [flag for flag in parameter.opts if flag.startswith("-")]
+            flags = [flag for flag in [*parameter.opts, *parameter.secondary_opts] if flag.startswith("-")]
             missing += [f"{name} {flag}" for flag in flags if not re.search(rf"`[^`]*{flag}\b", told)]
 
     assert missing == []

@@ -8,6 +8,10 @@ import typer
 
 from bayplan.cli import options
 
+EXAMPLES = """\
+bayplan annotator --prometheus-address http://prometheus.monitoring:9090
+bayplan annotator --prometheus-address http://localhost:9090 --spare-capacity
+"""
 LEASE = "bayplan-annotator"
 
 
@@ -96,7 +100,7 @@ def annotator(
     return run_annotator(
         AnnotatorOptions(
             service=ServiceOptions(
-                election=LeaderElection(leader_elect=leader_elect is not options.Truth.FALSE, resource_name=LEASE),
+                election=LeaderElection(leader_elect=leader_elect is not False, resource_name=LEASE),
                 kubeconfig=kubeconfig,
                 context=context,
                 secure_port=health_port,

@@ -13,6 +13,12 @@ from bayplan.cli.output import Shape, show
 from bayplan.cli.progress import progress
 from bayplan.errors import InputError
 
+EXAMPLES = """\
+bayplan bench plain spread
+bayplan bench plain --nodes 5000 --pods 10000 -o json
+bayplan bench my-workload.yaml
+"""
+
 
 def bench(
     workload: Annotated[

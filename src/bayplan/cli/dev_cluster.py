@@ -14,6 +14,11 @@ import typer
 from bayplan.cli import options
 from bayplan.errors import InputError
 
+EXAMPLES = """\
+bayplan dev-cluster up --nodes 5
+bayplan dev-cluster status
+bayplan dev-cluster down
+"""
 CHECKOUT = Path(__file__).resolve().parents[3]
 
 
@@ -26,7 +31,9 @@ class Action(StrEnum):
 
 
 def dev_cluster(
-    action: Annotated[Action, typer.Argument(help="Start it, end it, or ask whether it runs.")],
+    action: Annotated[
+        Action, typer.Argument(metavar="up|down|status", help="Start it, end it, or ask whether it runs.")
+    ],
     nodes: Annotated[int, typer.Option("--nodes", metavar="N", min=0, help="How many fake nodes it gets.")] = 3,
     kube_scheduler: Annotated[
         bool, typer.Option("--kube-scheduler", help="Run kube-scheduler, too, for pods that ask for no other.")

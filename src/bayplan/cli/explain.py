@@ -15,6 +15,13 @@ from bayplan.errors import InputError
 if TYPE_CHECKING:
     from bayplan.simulator.loading import Given
 
+EXAMPLES = """\
+bayplan explain pod/web-0                      # of the live cluster
+bayplan explain shop/web-0 -f cluster.yaml     # in the namespace shop
+bayplan explain deployment/web -n shop -f cluster.yaml
+bayplan explain pod web-0 -f cluster.yaml --top 10 -o json
+"""
+
 
 def explain(
     what: Annotated[

@@ -10,16 +10,28 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
 
 from bayplan import __version__
-from bayplan.cli import annotator, bench, dev_cluster, explain, manifests, place, plugins, scheduler, simulate, snapshot
+from bayplan.cli import (
+    annotator,
+    bench,
+    dev_cluster,
+    explain,
+    manifests,
+    place,
+    placement,
+    plugins,
+    rebalancer,
+    scheduler,
+    simulate,
+    snapshot,
+)
+from bayplan.cli.help import ASK, DEVELOP, RUN, SERVICES, WIDTH, Command, Group
 from bayplan.cli.output import WRONG, complain, set_up_logs
-from bayplan.cli.placement import placement
-from bayplan.cli.rebalancer import rebalancer
 from bayplan.cli.sticky import sticky
 from bayplan.cli.streams import ReaderGone, guarded
 from bayplan.errors import BayplanError
@@ -29,27 +41,42 @@ INTERRUPTED = 130
 # typer may carry its own copy of click, whose errors are not those of the click package.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
+EXAMPLES = """\
+bayplan simulate -f cluster.yaml
+bayplan explain pod/web-0 -f cluster.yaml
+bayplan simulate --help                        # options and examples
+"""
+
 app = typer.Typer(
     name="bayplan",
     help="A Kubernetes scheduler that people extend in Python: schedule, simulate and explain with one engine.",
+    epilog=EXAMPLES,
+    cls=Group,
     invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDTH},
 )
-app.command("simulate")(simulate.simulate)
-app.command("explain")(explain.explain)
-app.command("scheduler")(scheduler.scheduler)
-app.command("annotator")(annotator.annotator)
-app.command("rebalancer")(rebalancer)
-app.command("placement")(placement)
-app.command("plugins")(plugins.plugins)
-app.command("bench")(bench.bench)
-app.command("place")(place.place)
-app.command("snapshot")(snapshot.snapshot)
-app.command("manifests")(manifests.manifests)
-app.add_typer(sticky, name="sticky")
-app.command("dev-cluster")(dev_cluster.dev_cluster)
+
+
+def _add(group: str, name: str, command: Callable[..., int], examples: str) -> None:
+    app.command(name, cls=Command, rich_help_panel=group, epilog=examples)(command)
+
+
+_add(ASK, "simulate", simulate.simulate, simulate.EXAMPLES)
+_add(ASK, "explain", explain.explain, explain.EXAMPLES)
+_add(ASK, "place", place.place, place.EXAMPLES)
+_add(ASK, "snapshot", snapshot.snapshot, snapshot.EXAMPLES)
+_add(RUN, "manifests", manifests.manifests, manifests.EXAMPLES)
+app.add_typer(sticky, name="sticky", rich_help_panel=RUN)
+_add(SERVICES, "scheduler", scheduler.scheduler, scheduler.EXAMPLES)
+_add(SERVICES, "annotator", annotator.annotator, annotator.EXAMPLES)
+_add(SERVICES, "rebalancer", rebalancer.rebalancer, rebalancer.EXAMPLES)
+_add(SERVICES, "placement", placement.placement, placement.EXAMPLES)
+_add(DEVELOP, "plugins", plugins.plugins, plugins.EXAMPLES)
+_add(DEVELOP, "bench", bench.bench, bench.EXAMPLES)
+_add(DEVELOP, "dev-cluster", dev_cluster.dev_cluster, dev_cluster.EXAMPLES)
 
 
 def _show_version(asked: bool) -> None:

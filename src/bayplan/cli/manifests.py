@@ -10,6 +10,11 @@ import typer
 from bayplan.cli import options
 from bayplan.cli.output import write
 
+EXAMPLES = """\
+bayplan manifests scheduler | kubectl apply -f -
+bayplan manifests all --image example.com/bayplan:dev
+"""
+
 
 class Part(StrEnum):
     """What there are manifests of."""
@@ -27,7 +32,9 @@ class Part(StrEnum):
 
 
 def manifests(
-    part: Annotated[Part, typer.Argument(help="What to install.")] = Part.ALL,
+    part: Annotated[
+        Part, typer.Argument(metavar="[PART]", help=f"What to install: {', '.join(Part)}.  Default: all.")
+    ] = Part.ALL,
     image: Annotated[
         str | None,
         typer.Option("--image", metavar="NAME", help="The image to run; by default the one that deploy/ builds."),

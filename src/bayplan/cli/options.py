@@ -76,19 +76,14 @@ class LogFormat(StrEnum):
     JSON = "json"
 
 
-class Truth(StrEnum):
-    """A flag with a value, as kube-scheduler has it."""
-
-    TRUE = "true"
-    FALSE = "false"
-
-
 # -- what every service takes --
 
 LeaderElect = Annotated[
-    Truth | None,
+    bool | None,
     typer.Option(
-        "--leader-elect", help="Whether one of several replicas leads; goes before the file.", show_default=False
+        "--leader-elect/--no-leader-elect",
+        help="Whether one of several replicas leads.  Default: yes, or as the configuration says.",
+        show_default=False,
     ),
 ]
 SecurePort = Annotated[
@@ -97,7 +92,9 @@ SecurePort = Annotated[
 ]
 CertDir = Annotated[
     str | None,
-    typer.Option("--cert-dir", metavar="FOLDER", help="Where tls.crt and tls.key are.  Default: self-signed."),
+    typer.Option(
+        "--cert-dir", metavar="FOLDER", help="Where tls.crt and tls.key are.  Default: self-signed.", show_default=False
+    ),
 ]
 OpenMetrics = Annotated[
     bool,

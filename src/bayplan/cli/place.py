@@ -11,6 +11,11 @@ from bayplan.cli import options
 from bayplan.cli.output import Shape, complain, rendered, warn, write
 from bayplan.errors import InputError
 
+EXAMPLES = """\
+bayplan place -f fleet/ -f placement.yaml
+bayplan place -f fleet/ --placement default/web --without region=eu
+"""
+
 
 def place(
     filename: options.Files,

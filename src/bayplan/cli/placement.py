@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from bayplan.cli import options
 
+EXAMPLES = """\
+bayplan placement --context hub
+bayplan placement --no-leader-elect --secure-port 0 -v
+"""
 LEASE = "bayplan-placement"
 PORT = 10265
 
@@ -30,7 +34,7 @@ def placement(
     from bayplan.framework.config_model import LeaderElection
 
     logging.set_up(verbose=verbose, as_json=log_format == options.LogFormat.JSON)
-    election = LeaderElection(resource_name=LEASE, leader_elect=leader_elect is not options.Truth.FALSE)
+    election = LeaderElection(resource_name=LEASE, leader_elect=leader_elect is not False)
     return run_placement(
         ServiceOptions(
             election=election,

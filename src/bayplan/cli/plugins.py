@@ -9,6 +9,11 @@ import typer
 from bayplan.cli import options
 from bayplan.cli.output import Shape, show
 
+EXAMPLES = """\
+bayplan plugins
+bayplan plugins --plugin same_rack.py:SameRack -o json
+"""
+
 
 def plugins(
     plugin: options.PluginSpecs = None,

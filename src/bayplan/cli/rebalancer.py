@@ -12,6 +12,11 @@ from bayplan.cli import options
 from bayplan.cli.output import Shape, show, warn
 from bayplan.errors import InputError
 
+EXAMPLES = """\
+bayplan rebalancer --dry-run -f cluster.yaml
+bayplan rebalancer --dry-run -o json           # of the live cluster
+bayplan rebalancer --config scheduler.yaml --max-moving 5 --no-deletion-costs
+"""
 LEASE = "bayplan-rebalancer"
 PORT = 10263
 
@@ -26,8 +31,12 @@ PerDomain = Annotated[
     int, typer.Option("--max-moving-per-domain", metavar="N", min=0, help="The same for each domain they leave.")
 ]
 DeletionCosts = Annotated[
-    options.Truth,
-    typer.Option("--deletion-costs", help="Whether pods get deletion costs, so that scaling in keeps the policy."),
+    bool,
+    typer.Option(
+        "--deletion-costs/--no-deletion-costs",
+        help="Whether pods get deletion costs, so that scaling in keeps the policy.  Default: yes.",
+        show_default=False,
+    ),
 ]
 
 
@@ -43,7 +52,7 @@ def rebalancer(
     max_moving: MaxMoving = 10,
     per_namespace: PerNamespace = 5,
     per_domain: PerDomain = 5,
-    deletion_costs: DeletionCosts = options.Truth.TRUE,
+    deletion_costs: DeletionCosts = True,
     leader_elect: options.LeaderElect = None,
     secure_port: options.SecurePort = PORT,
     cert_dir: options.CertDir = None,
@@ -76,7 +85,7 @@ def rebalancer(
 
     logging.set_up(verbose=verbose, as_json=log_format == options.LogFormat.JSON)
     budgets = Budgets(moving=max_moving, per_namespace=per_namespace, per_domain=per_domain)
-    election = LeaderElection(resource_name=LEASE, leader_elect=leader_elect is not options.Truth.FALSE)
+    election = LeaderElection(resource_name=LEASE, leader_elect=leader_elect is not False)
     service = ServiceOptions(
         election=election,
         kubeconfig=kubeconfig,
@@ -91,7 +100,7 @@ def rebalancer(
             config=read_config(None if config is None else Path(config), plugin or ()),
             has_config=config is not None,
             plugins=tuple(plugin or ()),
-            settings=Settings(budgets=budgets, writes_costs=deletion_costs is options.Truth.TRUE),
+            settings=Settings(budgets=budgets, writes_costs=deletion_costs),
         )
     )
 

@@ -6,6 +6,12 @@ from pathlib import Path
 
 from bayplan.cli import options
 
+EXAMPLES = """\
+bayplan scheduler --config scheduler.yaml
+bayplan scheduler --no-leader-elect --secure-port 0 -v
+bayplan scheduler --plugin same_rack.py:SameRack
+"""
+
 
 def scheduler(
     config: options.Config = None,
@@ -40,7 +46,7 @@ def scheduler(
             kubeconfig=kubeconfig,
             context=context,
             plugins=tuple(plugin or ()),
-            leader_elect=None if leader_elect is None else leader_elect is options.Truth.TRUE,
+            leader_elect=leader_elect,
             secure_port=secure_port,
             cert_dir=cert_dir,
             open_metrics=open_metrics,

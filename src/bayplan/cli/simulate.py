@@ -12,6 +12,13 @@ from bayplan.cli.output import WRONG, show, style, warn
 from bayplan.cli.progress import progress
 from bayplan.errors import InputError
 
+EXAMPLES = """\
+bayplan simulate -f cluster.yaml
+bayplan simulate -f nodes/ -f app.yaml --explain
+bayplan simulate -f cluster.yaml --config scheduler.yaml --for 10m -o json
+kubectl get nodes,pods -A -o yaml | bayplan simulate -f - -f new.yaml
+"""
+
 
 class Shape(StrEnum):
     """What ``-o`` takes here."""

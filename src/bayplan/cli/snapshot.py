@@ -11,6 +11,11 @@ from bayplan.cli import options
 from bayplan.cli.output import Shape, rendered, warn, write
 from bayplan.errors import InputError
 
+EXAMPLES = """\
+bayplan snapshot -o cluster.yaml
+bayplan simulate -f cluster.yaml -f new-deployment.yaml
+bayplan snapshot --annotation example.com/rack -o json
+"""
 HEAD = """\
 # What bayplan snapshot saw of a cluster.  Left out: secrets, environments, commands, what volumes hold, parameters of
 # storage classes, and the annotations that metadata names, if any; --annotation NAME keeps one for a plugin of yours.

@@ -7,14 +7,27 @@ from typing import Annotated, Any
 import typer
 
 from bayplan.cli import options
+from bayplan.cli.help import Command, Group
 from bayplan.cli.output import Shape, show, warn
 from bayplan.errors import InputError
 
 STICKY_NODE = "bayplan.io/sticky-node"
 
+LIST_EXAMPLES = """\
+bayplan sticky list                            # of the live cluster
+bayplan sticky list -n machines -f cluster.yaml -o json
+"""
+RELEASE_EXAMPLES = """\
+bayplan sticky release vm-1 -n machines
+bayplan sticky release statefulset/web-0
+"""
+
 sticky = typer.Typer(
     help="Which virtual machines stick to which nodes, and setting one free.",
+    epilog=LIST_EXAMPLES + RELEASE_EXAMPLES,
+    cls=Group,
     add_completion=False,
+    rich_markup_mode=None,
 )
 
 Namespace = Annotated[
@@ -27,7 +40,7 @@ AnnotationKey = Annotated[
 ]
 
 
-@sticky.command("list")
+@sticky.command("list", cls=Command, epilog=LIST_EXAMPLES)
 def list_sticky(
     filename: options.FilesIfAny = None,
     recursive: options.Recursive = False,
@@ -57,7 +70,7 @@ def list_sticky(
     return 0
 
 
-@sticky.command("release")
+@sticky.command("release", cls=Command, epilog=RELEASE_EXAMPLES)
 def release(
     name: Annotated[
         str, typer.Argument(metavar="VM", help="A virtual machine; or statefulset/POD for a pod of a StatefulSet.")
