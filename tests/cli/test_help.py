@@ -58,8 +58,7 @@ def test_every_command_has_examples_that_can_be_typed(path: tuple[str, ...]) -> 
     assert len(examples) >= 2
     assert max(map(len, examples)) <= 78
     for example in examples:
-        typed = [part.split("bayplan", 1)[1] for part in example.split("|") if part.strip().startswith("bayplan")]
-        (line,) = typed
+        (line,) = re.findall(r"(?:^|[|(] ?)bayplan ([^|>)]*)", example)
         arguments = shlex.split(line, comments=True)
         command, rest = ROOT, arguments
         while rest and rest[0] in getattr(command, "commands", {}):
@@ -82,7 +81,7 @@ def test_commands_stand_in_groups(shell: Shell) -> None:
         "Ask": ["simulate", "explain", "place", "snapshot"],
         "Run in a cluster": ["manifests", "sticky"],
         "Services": ["scheduler", "annotator", "rebalancer", "placement"],
-        "Develop": ["plugins", "bench", "dev-cluster"],
+        "Develop": ["plugins", "bench", "dev-cluster", "completion"],
     }
 
 

@@ -19,6 +19,7 @@ from bayplan import __version__
 from bayplan.cli import (
     annotator,
     bench,
+    completion,
     dev_cluster,
     explain,
     manifests,
@@ -77,6 +78,8 @@ _add(SERVICES, "placement", placement.placement, placement.EXAMPLES)
 _add(DEVELOP, "plugins", plugins.plugins, plugins.EXAMPLES)
 _add(DEVELOP, "bench", bench.bench, bench.EXAMPLES)
 _add(DEVELOP, "dev-cluster", dev_cluster.dev_cluster, dev_cluster.EXAMPLES)
+_add(DEVELOP, "completion", completion.completion, completion.EXAMPLES)
+app.command("__complete", hidden=True)(completion.complete)
 
 
 def _show_version(asked: bool) -> None:
