@@ -15,6 +15,7 @@ from bayplan.errors import InputError
 EXAMPLES = """\
 bayplan simulate -f cluster.yaml
 bayplan simulate -f nodes/ -f app.yaml --explain
+bayplan simulate -f cluster.yaml --summary
 bayplan simulate -f cluster.yaml --config scheduler.yaml --for 10m -o json
 kubectl get nodes,pods -A -o yaml | bayplan simulate -f - -f new.yaml
 """
@@ -55,6 +56,9 @@ def simulate(
         ),
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say of every pending pod why.")] = False,
+    summary: Annotated[
+        bool, typer.Option("--summary", help="Show sums by workload, by zone and by kind of node instead of each.")
+    ] = False,
     output: Annotated[Shape, typer.Option("--output", "-o", help="How to show the result.")] = Shape.TABLE,
     verbose: options.Verbose = False,
 ) -> int:
@@ -79,6 +83,7 @@ def simulate(
             run_for_s=length,
             plugins=plugin or (),
             with_explanations=explain,
+            with_summary=summary,
             load=LoadOptions(outages=options.read_spans(outage or (), "--outage")),
             warn=warn,
             progress=tell,

@@ -11,9 +11,8 @@ from collections import Counter
 from typing import Any
 
 from bayplan.framework.snapshot import NodeTable
-from bayplan.objects.quantity import format_resource
-from bayplan.objects.resources import CPU, MEMORY, Resources
-from bayplan.simulator import plotting, rebalancing_report, telling
+from bayplan.objects.resources import CPU, MEMORY
+from bayplan.simulator import plotting, rebalancing_report, summarizing, telling
 from bayplan.simulator.assembling import World
 from bayplan.simulator.cluster import EVICTED, SCALED_IN, Record
 from bayplan.simulator.explaining import API_VERSION
@@ -25,7 +24,7 @@ ENDS = {EVICTED: "evicted", SCALED_IN: "scaled in"}
 """States that are counted only where there are any, and what people call them."""
 
 
-def simulation(world: World, seed: int, stopped: str = "") -> dict[str, Any]:
+def simulation(world: World, seed: int, stopped: str = "", *, with_summary: bool = False) -> dict[str, Any]:
     """The document ``kind: Simulation``; ``stopped`` says why the run ended too early."""
     pods = [_pod(world, record) for record in world.cluster.records.values()]
     states = Counter(pod["state"] for pod in pods)
@@ -41,9 +40,13 @@ def simulation(world: World, seed: int, stopped: str = "") -> dict[str, Any]:
             **{state.lower(): states[state] for state in STATES},
             **{_field(state): states[state] for state in ENDS if states[state]},
         },
+        "totals": summarizing.totals(nodes),
         "pods": pods,
         "nodes": [_node(nodes, row) for row in range(len(nodes))],
     }
+    if with_summary:
+        asked = (record.pod.requests for record in world.cluster.records.values())
+        document |= summarizing.summary(nodes, list(zip(pods, asked, strict=True)))
     if stopped:
         document["stopped"] = stopped
     if world.rebalancing is not None:
@@ -96,28 +99,22 @@ def _seconds(seconds: float) -> float:
 
 def _node(nodes: NodeTable, row: int) -> dict[str, Any]:
     node = nodes.node(row)
-    scalars = {name: node.scalar_req(name) for name in node.object.allocatable.scalars}
-    requested = Resources(node.req_cpu_milli, node.req_mem_bytes, node.req_eph_bytes, 0, scalars)
     return {
         "name": node.name,
         "pods": node.pods_count,
-        "requested": _amounts(requested),
-        "allocatable": _amounts(node.object.allocatable),
+        "requested": summarizing.amounts(summarizing.requested(node).as_map()),
+        "allocatable": summarizing.amounts(node.object.allocatable.as_map()),
     }
-
-
-def _amounts(resources: Resources) -> dict[str, str]:
-    """As quantities: CPU and memory always, the rest where there is some."""
-    amounts = {CPU: 0, MEMORY: 0, **resources.as_map()}
-    return {name: format_resource(name, amount) for name, amount in amounts.items()}
 
 
 # -- for people --
 
 
 def as_table(document: dict[str, Any], *, wide: bool = False, style: Style = plain) -> str:
-    """Pods, nodes, why pods are pending, and the summary."""
+    """Pods and nodes, or the sums over them; why pods are pending; and the summary."""
     parts = [_pod_table(document["pods"], wide, style), _node_table(document["nodes"], wide)]
+    if "byWorkload" in document:
+        parts = [summarizing.as_text(document)]
     if document.get("moves"):
         parts.append(rebalancing_report.as_text(document["moves"]))
     if "load" in document:

@@ -30,6 +30,7 @@ def simulate(
     plugins: Sequence[str] = (),
     discover: bool = True,
     with_explanations: bool = False,
+    with_summary: bool = False,
     load: LoadOptions | None = None,
     warn: Callable[[str], None] = lambda warning: None,
     progress: Progress = lambda tried, total: None,
@@ -42,6 +43,7 @@ def simulate(
         run_for_s: let virtual time run on this long; without it the run ends when nothing more can happen.
         plugins: ``module:Class`` of plugins to add.
         with_explanations: explain every pod that is pending in the end.
+        with_summary: add sums by workload, by zone and by kind of node.
         load: how real use is simulated, in a run of a given length with usage profiles.
         warn: hears of everything that has no effect.
     """
@@ -50,7 +52,7 @@ def simulate(
     options = None if run_for_s is None else load or LoadOptions()
     world = assemble(given, seed=seed, now=started_at, plugins=plugins, discover=discover, load=options, warn=warn)
     stopped = run(world, run_for_s, progress)
-    document = report.simulation(world, seed, stopped)
+    document = report.simulation(world, seed, stopped, with_summary=with_summary)
     if with_explanations:
         _explain(world, document)
     return document
