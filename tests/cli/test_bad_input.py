@@ -49,7 +49,7 @@ MANIFESTS = [
         "apiVersion: v1\nkind: List\nitems:\n- null\n",
         "in.yaml:4: expected an object, found null; begin with apiVersion, kind and metadata",
     ),
-    ("levels without end", "[" * 3000 + "]" * 3000, "in.yaml: nested too deeply to be read; write fewer levels"),
+    ("levels without end", "[" * 3000 + "]" * 3000, "in.yaml:1: nested too deeply to be read; write fewer levels"),
     (
         "too many replicas for the field",
         with_replicas(99999999999),

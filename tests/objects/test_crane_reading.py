@@ -259,7 +259,7 @@ def test_a_policy_comes_from_a_file(tmp_path: Path) -> None:
     assert load_policy(file) == published_policy()
 
 
-@pytest.mark.parametrize(("content", "problem"), [(None, "no such file"), (b"\xff\xfe", "this is not UTF-8 text")])
+@pytest.mark.parametrize(("content", "problem"), [(None, "no such file"), (b"\xff\xfe", "this is UTF-16 text")])
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | None, problem: str) -> None:
     file = tmp_path / "policy.yaml"
     if content is not None:

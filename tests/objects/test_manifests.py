@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -163,3 +165,73 @@ def test_the_same_object_twice_is_an_error_that_names_both_places(
 def test_objects_with_generated_names_are_never_the_same(tmp_path: Path) -> None:
     generated = "apiVersion: v1\nkind: Pod\nmetadata: {generateName: web-}\n"
     assert len(manifests.read([write(tmp_path, "a.yaml", generated + "---\n" + generated)])) == 2
+
+
+def test_a_long_stream_of_json_is_read_in_one_go(tmp_path: Path) -> None:
+    stream = "\n".join(
+        json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"p{n}"}}) for n in range(9000)
+    )
+    found = manifests.read([write(tmp_path, "a.json", stream)])
+    assert [(each.line, each.raw["metadata"]["name"]) for each in found[::1000]] == [
+        (number + 1, f"p{number}") for number in range(0, 9000, 1000)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [("1" * 5000, "Integer value out of range"), ("1e999", "Number out of range"), ("NaN", ""), ('"\\ud800"', "Input")],
+)
+def test_json_that_no_api_server_takes_is_told_with_its_line(tmp_path: Path, value: str, told: str) -> None:
+    good = '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}\n'
+    path = write(tmp_path, "a.json", good + good.replace('"a"', value))
+    with pytest.raises(InputError) as caught:
+        manifests.read([path])
+    assert str(caught.value).startswith(f"{path}:2: this cannot be read: {told}")
+
+
+def test_links_that_lead_nowhere_are_mistakes(tmp_path: Path) -> None:
+    write(tmp_path, "a.yaml", POD % "a")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "b.yaml").symlink_to("gone.yaml")
+    (tmp_path / "sub" / "notes.txt").symlink_to("gone.txt")
+    (tmp_path / "sub" / "loop.json").symlink_to("loop.json")
+    assert names(manifests.read([tmp_path])) == ["a"]
+    with pytest.raises(InputErrors) as caught:
+        manifests.read([tmp_path], recursive=True)
+    assert str(caught.value).splitlines() == [
+        f"{tmp_path}/sub/b.yaml: this link leads nowhere: gone.yaml; remove the link or put the file there",
+        f"{tmp_path}/sub/loop.json: cannot be read: Too many levels of symbolic links; "
+        "the link leads back to itself: give the file itself",
+    ]
+
+
+def test_folders_that_cannot_be_read_are_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "a.yaml", POD % "a")
+    locked = tmp_path / "sub" / "locked"
+    locked.mkdir(parents=True)
+    real = os.scandir
+
+    def scandir(path: str) -> object:  # who is root can read everything
+        if Path(path) == locked:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert names(manifests.read([tmp_path])) == ["a"]
+    for folder, recursive in ((tmp_path, True), (locked, False)):
+        with pytest.raises(InputError) as caught:
+            manifests.read([folder], recursive=recursive)
+        assert str(caught.value) == f"{locked}: cannot be read: Permission denied; check its permissions"
+
+
+def test_what_is_left_out_of_a_folder_is_told(tmp_path: Path) -> None:
+    write(tmp_path, "in/a.yaml", POD % "a")
+    write(tmp_path, "out/b.yaml", POD % "b")
+    (tmp_path / "in" / "linked").symlink_to(tmp_path / "out")
+    os.mkfifo(tmp_path / "in" / "pipe.yaml")
+    told: list[str] = []
+    assert names(manifests.read([tmp_path / "in"], recursive=True, warn=told.append)) == ["a"]
+    assert told == [
+        f"{tmp_path}/in/linked: this link to a folder is not followed; give it with -f to have it read",
+        f"{tmp_path}/in/pipe.yaml: this is not a file and is left out; give it with -f to have it read",
+    ]

@@ -107,9 +107,40 @@ def test_broken_yaml_is_one_line_with_its_place(text: str, line: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_deep_nesting_is_refused_not_crashed_on() -> None:
-    with pytest.raises(InputError, match="nested too deeply"):
-        list(documents("[" * 3000 + "]" * 3000, "a.yaml"))
+LINE = "what is repeated by aliases"
+BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]\n" for level in range(1, 9)
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BOMB,
+        "---\n".join([BOMB[: BOMB.index("a6")]] * 9),
+        f"b: &b {{{', '.join(f'k{number}: 1' for number in range(1000))}}}\nc: {{<<: [{', '.join(['*b'] * 1000)}]}}\n",
+        f"b: &b {'x' * 100_000}\nc: [{', '.join(['*b'] * 1000)}]\n",
+        f"b: &b '{'x' * 100_000}'\nc: [{', '.join(['*b'] * 1000)}]\n",
+    ],
+    ids=["levels", "documents", "merge keys", "long text", "quoted text"],
+)
+def test_what_aliases_unfold_to_is_bounded(text: str) -> None:
+    with pytest.raises(InputError, match=rf"^a.yaml:\d+: {LINE} \(\*name\) adds up to more than 500000 values"):
+        list(documents(text, "a.yaml"))
+
+
+def test_aliases_as_people_use_them_are_read() -> None:
+    text = "base: &b {x: 1, z: [a, b, c]}\nall:\n" + "- *b\n" * 10_000
+    assert value(text)["all"] == [{"x": 1, "z": ["a", "b", "c"]}] * 10_000
+
+
+@pytest.mark.parametrize(
+    "digits", ["1" * 5000, "-" + "1" * 5000, "0x" + "f" * 5000, "1." + "1" * 5000, "1_" * 2500 + "1"]
+)
+def test_a_number_of_many_digits_is_refused(digits: str) -> None:
+    with pytest.raises(InputError, match=r"^a.yaml:1: a number of \d+ digits; write a shorter one"):
+        value(f"a: {digits}\n")
+    assert value(f"a: '{digits}'\n") == {"a": digits}
 
 
 @given(st.text(max_size=200))

@@ -86,3 +86,10 @@ def test_several_templates_with_mistakes_are_all_named() -> None:
     with pytest.raises(InputError) as caught:
         given(workload("Deployment", "a", pods=bad), workload("Deployment", "b", pods=bad))
     assert len(str(caught.value).splitlines()) == 2
+
+
+def test_what_is_left_out_of_a_folder_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "n.yaml").write_text("{apiVersion: v1, kind: Node, metadata: {name: n1}}\n")
+    (tmp_path / "more").symlink_to(tmp_path)
+    (warning,) = loading.read([tmp_path], recursive=True).warnings
+    assert warning == f"{tmp_path}/more: this link to a folder is not followed; give it with -f to have it read"

@@ -114,5 +114,5 @@ def test_every_mistake_has_its_line(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"gone\.yaml: cannot be read: No such file"):
+    with pytest.raises(InputError, match=r"gone\.yaml: no such file or folder"):
         workload_file.find(str(tmp_path / "gone.yaml"))

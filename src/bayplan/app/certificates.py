@@ -11,7 +11,8 @@ import ssl
 import tempfile
 from pathlib import Path
 
-from bayplan.errors import ConfigError
+from bayplan.errors import ConfigError, InputError
+from bayplan.objects.file_reading import check_file
 
 VALID = dt.timedelta(days=365)
 
@@ -23,8 +24,10 @@ def server_context(cert_dir: str | None) -> ssl.SSLContext:
     if cert_dir:
         crt, key = Path(cert_dir) / "tls.crt", Path(cert_dir) / "tls.key"
         try:
+            check_file(crt)
+            check_file(key)
             context.load_cert_chain(crt, key)
-        except (OSError, ssl.SSLError) as error:
+        except (InputError, OSError, ssl.SSLError) as error:
             raise ConfigError(f"--cert-dir {cert_dir}: cannot use tls.crt and tls.key there: {error}") from error
         return context
     with tempfile.TemporaryDirectory() as folder:

@@ -62,7 +62,7 @@ def list_sticky(
     if filename and (kubeconfig or context):
         raise InputError("files and a live cluster at once", fix="leave out -f, or --kubeconfig and --context")
     if filename:
-        objects = loading.load(manifests.read(filename, recursive=recursive)).objects
+        objects = loading.load(manifests.read(filename, recursive=recursive, warn=warn)).objects
     else:
         objects = sticking.look(kubeconfig, context, warn, namespace)
     document = sticking.sticky_list(objects, annotation_key, namespace)

@@ -13,8 +13,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from bayplan.errors import GO_THROUGH, ConfigError
+from bayplan.errors import GO_THROUGH, ConfigError, InputError
 from bayplan.framework.mistakes import did_you_mean, one_line
+from bayplan.objects.file_reading import check_file
 
 
 def load_object(spec: str, origin: str) -> Any:
@@ -50,6 +51,10 @@ def _file_module(path: Path, origin: str) -> ModuleType:
     path = path.resolve()
     if not path.is_file():
         raise ConfigError(f"{origin}: no file {path}; check the path")
+    try:
+        check_file(path)
+    except InputError as error:
+        raise ConfigError(f"{origin}: {error}") from None
     name = f"bayplan_plugin_file:{path}"  # a name no import can clash with
     if name in sys.modules:
         return sys.modules[name]

@@ -19,8 +19,10 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import proxy_bypass
 
-from bayplan.errors import ConfigError
+from bayplan.errors import ConfigError, InputError
 from bayplan.kube.transport import Endpoint
+from bayplan.objects import nesting
+from bayplan.objects.file_reading import check_file, text_of
 
 IN_CLUSTER_TOKEN = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
 # Tokens last for an hour or more and are replaced well before they end.
@@ -103,6 +105,10 @@ class Credentials:
         if self._kubeconfig and not Path(self._kubeconfig).expanduser().exists():
             raise ValueError("no such file")
         path = str(Path(self._kubeconfig).expanduser()) if self._kubeconfig else None
+        named = path or os.environ.get("KUBECONFIG") or str(Path("~/.kube/config").expanduser())
+        for each in named.split(os.pathsep):
+            if each and Path(each).exists():  # the package leaves out those that are not there
+                _check_bounds(each)
         with _Complaints() as complaints:
             config.load_kube_config(path, self._context, client_configuration=configuration, persist_config=False)
         if complaints.lines:
@@ -116,11 +122,19 @@ class Credentials:
         if self._in_cluster():
             return f"cannot read the service account's credentials: {' '.join(str(error).split())}"
         context = f" (context {self._context})" if self._context else ""
-        what = "this is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else " ".join(str(error).split())
+        what = " ".join(str(error).split())
         return f"{self._where()}{context}: cannot read the kubeconfig: {what}; pass --kubeconfig FILE or set KUBECONFIG"
 
     def _where(self) -> str:
         return self._kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
+
+
+def _check_bounds(kubeconfig: str) -> None:
+    """The package reads whatever there is, to its end and as deep as it goes."""
+    try:
+        nesting.check_yaml(text_of(kubeconfig), "")
+    except InputError as error:
+        raise ValueError(error.problem) from None
 
 
 class _Complaints(logging.Handler):
@@ -142,6 +156,11 @@ class _Complaints(logging.Handler):
 
 
 def _ssl_context(configuration: Any) -> ssl.SSLContext:
+    for file in filter(None, (configuration.ssl_ca_cert, configuration.cert_file, configuration.key_file)):
+        try:
+            check_file(file)
+        except InputError as error:
+            raise ConfigError(str(error)) from None
     # The CA comes from the kubeconfig alone: the machine's bundle knows nothing of a cluster's own CA.
     context = ssl.create_default_context(cafile=configuration.ssl_ca_cert or None)
     # Strict checking, the default from Python 3.13 on, refuses the CAs that kubeadm and others make.

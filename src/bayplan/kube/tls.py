@@ -12,7 +12,8 @@ import ssl
 import tempfile
 from dataclasses import dataclass
 
-from bayplan.errors import ConfigError
+from bayplan.errors import ConfigError, InputError
+from bayplan.objects.file_reading import check_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,11 @@ def client_context(files: TlsFiles, *, insecure: bool) -> ssl.SSLContext:
     if files.has_certificate != files.has_key:
         missing = "keyFile or keyData" if files.has_certificate else "certFile or certData"
         raise ConfigError(f"{missing}: is missing, but certificate and key belong together")
+    for name, file in (("caFile", files.ca_file), ("certFile", files.cert_file), ("keyFile", files.key_file)):
+        try:
+            check_file(file)
+        except InputError as error:
+            raise ConfigError(f"{name}: {error}") from None
     context = ssl.create_default_context()
     if files.has_ca:
         context = _checked_by(files)

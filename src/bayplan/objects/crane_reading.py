@@ -18,6 +18,7 @@ from bayplan.objects import crane, yaml_reading
 from bayplan.objects.crane import DynamicSchedulerPolicy, HotValueRule, LoadLimit, LoadWeight, SyncRule
 from bayplan.objects.crane_annotations import HOT_VALUE
 from bayplan.objects.duration import parse_duration
+from bayplan.objects.file_reading import text_of
 from bayplan.objects.mistakes import mistake, told
 
 LIMIT, LIMIT_ALIAS = "maxLimitPecent", "maxLimitPercent"
@@ -33,16 +34,7 @@ _Rule = TypeVar("_Rule")
 
 def load_policy(path: str | Path) -> DynamicSchedulerPolicy:
     """The policy in a file. InputError for one mistake, InputErrors for more."""
-    source = str(path)
-    try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise InputError("no such file", source=source, fix=f"write a {crane.KIND} there") from None
-    except UnicodeDecodeError:
-        raise InputError("this is not UTF-8 text", source=source, fix="save the file as UTF-8") from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", source=source, fix="check the path") from None
-    return parse_policy(text, source)
+    return parse_policy(text_of(path), str(path))
 
 
 def policy_in_config_map(data: Mapping[str, str] | None, source: str, key: str = "") -> DynamicSchedulerPolicy:

@@ -6,28 +6,15 @@ objects mean, only where each one stands, so that a mistake can be pointed at.
 
 from __future__ import annotations
 
-import errno
-import json
-import os
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from bayplan.errors import InputError, InputErrors
-from bayplan.objects import kinds, yaml_reading
-
-STDIN = "-"
-_SUFFIXES = (".yaml", ".yml", ".json")
-_FIXES = {
-    errno.EACCES: "check its permissions",
-    errno.EPERM: "check its permissions",
-    errno.ELOOP: "the link leads back to itself: give the file itself",
-}
-_FIX = "give another file"
+from bayplan.objects import file_reading, json_reading, kinds, yaml_reading
+from bayplan.objects.file_finding import expand
+from bayplan.objects.file_reading import STDIN
 
 AT = "simulation.bayplan.io/at"
 """An annotation: in a simulation the object is so from this moment on, such as "5m"."""
@@ -73,8 +60,14 @@ class Document:
         return f"{self.place}: {kinds.describe(self.raw)}"
 
 
-def read(inputs: Sequence[str | Path], *, recursive: bool = False, stdin: bytes | None = None) -> list[Document]:
-    """Every object of every input, in order; `stdin` stands in for standard input.
+def read(
+    inputs: Sequence[str | Path],
+    *,
+    recursive: bool = False,
+    stdin: bytes | None = None,
+    warn: Callable[[str], None] = lambda warning: None,
+) -> list[Document]:
+    """Every object of every input, in order; `stdin` stands in for standard input, `warn` hears what is left out.
 
     Raises InputError (or InputErrors, one for each file that cannot be read or object that occurs twice).
     """
@@ -82,12 +75,14 @@ def read(inputs: Sequence[str | Path], *, recursive: bool = False, stdin: bytes 
     mistakes: list[InputError] = []
     if [str(each) for each in inputs].count(STDIN) > 1:
         raise InputError("standard input can be read only once", field="-f", fix="write -f - once")
-    for name, must_hold_something in _expand(inputs, recursive, mistakes):
+    for name, must_hold_something in expand(inputs, recursive, mistakes, warn):
         try:
             before = len(found)
             found.extend(_read_one(name, stdin))
             if must_hold_something and len(found) == before:
-                raise InputError("holds no objects", source=_shown(name), fix="give a file with at least one object")
+                raise InputError(
+                    "holds no objects", source=file_reading.shown(name), fix="give a file with at least one object"
+                )
         except InputError as error:
             mistakes.append(error)
     mistakes.extend(_repeated(found))
@@ -102,41 +97,14 @@ def _raise(mistakes: list[InputError]) -> None:
         raise InputErrors(mistakes)
 
 
-def _expand(inputs: Iterable[str | Path], recursive: bool, mistakes: list[InputError]) -> Iterator[tuple[str, bool]]:
-    """(file, whether it was named itself) for every input; a file found in a folder may be empty."""
-    for given in inputs:
-        name = str(given)
-        if not name:
-            mistakes.append(InputError("an empty path", field="-f", fix="name a file, a folder or -"))
-        elif name != STDIN and name.startswith(("http://", "https://")):
-            mistakes.append(
-                InputError("web addresses are not read", source=name, fix="download it first and give the file")
-            )
-        elif name != STDIN and os.path.isdir(name):
-            files = _files_in(Path(name), recursive)
-            if not files:
-                hint = "" if recursive else ", or add -R to look into its folders"
-                problem = "no .yaml, .yml or .json file in this folder"
-                mistakes.append(InputError(problem, source=name, fix=f"give another one{hint}"))
-            yield from ((str(file), False) for file in files)
-        else:
-            yield name, True
-
-
-def _files_in(folder: Path, recursive: bool) -> list[Path]:
-    entries = folder.rglob("*") if recursive else folder.iterdir()
-    return sorted(each for each in entries if each.suffix in _SUFFIXES and each.is_file())
-
-
-def _shown(name: str) -> str:
-    return "standard input" if name == STDIN else name
-
-
 def _read_one(name: str, stdin: bytes | None) -> Iterator[Document]:
-    source = _shown(name)
-    text = _text(name, source, stdin)
-    for each in _json(text) or _yaml(text, source):
-        yield from _flatten(each.value, source, each.line, each.item_lines)
+    source = file_reading.shown(name)
+    text = file_reading.text_of(name, stdin=stdin)
+    found = json_reading.documents(text, source)
+    for each in found or _yaml(text, source):
+        # Nobody knows on which line of its only list an object stands.
+        line = 0 if found and len(found) == 1 and _is_list(each.value) else each.line
+        yield from _flatten(each.value, source, line, each.item_lines)
 
 
 def _yaml(text: str, source: str) -> Iterator[yaml_reading.YamlDocument]:
@@ -145,67 +113,8 @@ def _yaml(text: str, source: str) -> Iterator[yaml_reading.YamlDocument]:
         yield from yaml_reading.documents(text, source)
     except InputError:
         if source.endswith(".json"):
-            _check_json(text, source)
+            json_reading.check(text, source)
         raise
-
-
-def _check_json(text: str, source: str) -> None:
-    try:
-        json.loads(text)
-    except json.JSONDecodeError as error:
-        problem = f"this is not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
-        fix = "check the commas, quotes and brackets there"
-        raise InputError(problem, source=source, line=error.lineno, fix=fix) from None
-
-
-def _text(name: str, source: str, stdin: bytes | None) -> str:
-    try:
-        if name == STDIN:
-            content = _standard_input() if stdin is None else stdin
-        else:
-            content = Path(name).read_bytes()
-        return content.decode("utf-8-sig")
-    except FileNotFoundError:
-        raise InputError("no such file or folder", source=source, fix="check the path") from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise InputError("this is not UTF-8 text", source=source, line=line, fix="save the file as UTF-8") from None
-    except OSError as error:
-        raise InputError(
-            f"cannot be read: {error.strerror}", source=source, fix=_FIXES.get(error.errno or 0, _FIX)
-        ) from None
-
-
-def _standard_input() -> bytes:
-    # Python has no stdin, whatever its type says, in a process that was started without one.
-    if sys.stdin is None:
-        raise InputError("is closed", source=_shown(STDIN), fix="send objects through a pipe or name a file")
-    return sys.stdin.buffer.read()
-
-
-def _json(text: str) -> list[yaml_reading.YamlDocument] | None:
-    """The text as JSON objects, one after the other. Broken JSON is left to YAML, which knows lines."""
-    if text.lstrip()[:1] != "{":
-        return None
-    try:
-        value = msgspec.json.decode(text)
-        return [yaml_reading.YamlDocument(0 if _is_list(value) else 1, value)]
-    except msgspec.DecodeError:
-        return _json_stream(text)
-
-
-def _json_stream(text: str) -> list[yaml_reading.YamlDocument] | None:
-    found: list[yaml_reading.YamlDocument] = []
-    decoder, at = json.JSONDecoder(), 0
-    try:
-        while rest := text[at:].lstrip():
-            at = len(text) - len(rest)
-            value, end = decoder.raw_decode(text, at)
-            found.append(yaml_reading.YamlDocument(text.count("\n", 0, at) + 1, value))
-            at = end
-    except json.JSONDecodeError:
-        return None
-    return found
 
 
 def _is_list(raw: dict[str, Any]) -> bool:

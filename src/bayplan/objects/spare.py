@@ -94,7 +94,7 @@ def read_ledger(text: str | None) -> Ledger | None:
         cpu, memory = written["cpuMilli"], written["memoryMiB"]
         at = parse_stamp(written["sampledAt"])
         because = str(written.get("cpu", "")), str(written.get("memory", ""))
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
     if at is None or not _is_amount(cpu) or not _is_amount(memory):
         return None

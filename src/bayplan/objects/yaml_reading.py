@@ -16,6 +16,8 @@ from typing import Any
 import yaml
 
 from bayplan.errors import InputError
+from bayplan.objects import nesting
+from bayplan.objects.yaml_aliases import Aliases
 
 _Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _PREFIX = "tag:yaml.org,2002:"
@@ -30,6 +32,8 @@ for _true, _false in (("y", "n"), ("yes", "no"), ("true", "false"), ("on", "off"
 _MAY_BE_TYPED = frozenset("+-.0123456789yYnNtTfFoO~")
 _INT = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_SHORT = 1000
+"""Characters.  No number that an API server takes is longer, and no word that means something else than itself."""
 _OLD_OCTAL = re.compile(r"([-+]?)0([0-7]+)")
 
 
@@ -60,21 +64,21 @@ class YamlDocument:
 
 def documents(text: str, source: str) -> Iterator[YamlDocument]:
     """Every document of a stream that is not empty; InputError with the line where it stops being YAML."""
-    reader = None
+    nesting.check_yaml(text, source)
+    reader, aliases = None, Aliases(source)
     try:
         reader = _Reader(text)
         while reader.check_node():
             node = reader.get_node()
-            value = _value(node, source, {})
+            value = _Values(source, aliases).of(node)
             if value is not None:
                 yield YamlDocument(_line(node), value, _item_lines(node))
     except yaml.MarkedYAMLError as error:
         raise _broken(error, source) from None
     except yaml.reader.ReaderError as error:
         raise _strange(error, text, source) from None
-    except RecursionError:
-        fix = "write fewer levels; objects have a dozen or two"
-        raise InputError("nested too deeply to be read", source=source, fix=fix) from None
+    except RecursionError:  # of the library, where it is not the one in C
+        raise nesting.too_deep(source) from None
     finally:
         if reader is not None:
             reader.dispose()
@@ -113,72 +117,82 @@ def _item_lines(node: Any) -> tuple[int, ...]:
     return ()
 
 
-def _value(node: Any, source: str, done: dict[int, Any]) -> Any:
-    """What a node stands for. `done` holds collections by identity, so that an alias is made once."""
-    if isinstance(node, yaml.ScalarNode):
-        return _scalar(node)
-    known = done.get(id(node), done)
-    if known is not done:
-        if known is None:
-            raise InputError("an alias that contains itself", source=source, line=_line(node), fix="write it out")
-        return known
-    done[id(node)] = None
-    made: Any
-    if isinstance(node, yaml.SequenceNode):
-        made = [_value(item, source, done) for item in node.value]
-    else:
-        made = _mapping(node, source, done)
-    done[id(node)] = made
-    return made
+class _Values:
+    """What the nodes of one document stand for."""
 
+    def __init__(self, source: str, aliases: Aliases) -> None:
+        self._source = source
+        self._aliases = aliases
+        self._done: dict[int, Any] = {}
+        """Collections by identity, so that an alias is made once."""
 
-def _mapping(node: Any, source: str, done: dict[int, Any]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    merged: dict[str, Any] = {}
-    for key_node, value_node in node.value:
-        if key_node.tag == _PLAIN and key_node.value == "<<":
-            _merge(merged, value_node, source, done)
-            continue
-        key = _key(key_node, source)
-        if key in made:
-            raise InputError(
-                f'the key "{key}" occurs twice in one mapping',
-                source=source,
-                line=_line(key_node),
-                fix="keep one of them",
-            )
-        made[key] = _value(value_node, source, done)
-    return {**merged, **made} if merged else made
+    def of(self, node: Any, depth: int = 0) -> Any:
+        if isinstance(node, yaml.ScalarNode):
+            return self._scalar(node)
+        known = self._done.get(id(node), self._done)
+        if known is not self._done:
+            if known is None:
+                raise self._wrong("an alias that contains itself", node, "write it out")
+            self._aliases.use(node)
+            return known
+        self._done[id(node)] = None
+        if depth > nesting.DEEPEST:
+            raise nesting.too_deep(self._source, _line(node))
+        made: Any
+        if isinstance(node, yaml.SequenceNode):
+            made = [self.of(item, depth + 1) for item in node.value]
+        else:
+            made = self._mapping(node, depth + 1)
+        self._done[id(node)] = made
+        return made
 
+    def _mapping(self, node: Any, depth: int) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            if key_node.tag == _PLAIN and key_node.value == "<<":
+                self._merge(merged, value_node, depth)
+                continue
+            key = self._key(key_node)
+            if key in made:
+                raise self._wrong(f'the key "{key}" occurs twice in one mapping', key_node, "keep one of them")
+            made[key] = self.of(value_node, depth)
+        return {**merged, **made} if merged else made
 
-def _merge(into: dict[str, Any], node: Any, source: str, done: dict[int, Any]) -> None:
-    """``<<: *alias`` or a list of them: keys that are not there yet."""
-    value = _value(node, source, done)
-    for part in value if isinstance(value, list) else [value]:
-        if not isinstance(part, dict):
-            raise InputError('"<<" must name a mapping', source=source, line=_line(node), fix="remove it")
-        for key, each in part.items():
-            into.setdefault(key, each)
+    def _merge(self, into: dict[str, Any], node: Any, depth: int) -> None:
+        """``<<: *alias`` or a list of them: keys that are not there yet."""
+        value = self.of(node, depth)
+        for part in value if isinstance(value, list) else [value]:
+            if not isinstance(part, dict):
+                raise self._wrong('"<<" must name a mapping', node, "remove it")
+            for key, each in part.items():
+                into.setdefault(key, each)
 
+    def _key(self, node: Any) -> str:
+        key = self._scalar(node) if isinstance(node, yaml.ScalarNode) else None
+        if isinstance(key, str):
+            return key
+        if key is None:
+            fix = "write a name before the colon; if this is a template, render it first"
+            raise self._wrong("a key that is not text", node, fix)
+        return str(key).lower() if isinstance(key, bool) else str(key)
 
-def _key(node: Any, source: str) -> str:
-    key = _scalar(node) if isinstance(node, yaml.ScalarNode) else None
-    if isinstance(key, str):
-        return key
-    if key is None:
-        raise InputError(
-            "a key that is not text",
-            source=source,
-            line=_line(node),
-            fix="write a name before the colon; if this is a template, render it first",
-        )
-    return str(key).lower() if isinstance(key, bool) else str(key)
+    def _scalar(self, node: Any) -> Any:
+        text = node.value
+        is_typed = node.tag == _PLAIN or node.tag in _TYPED
+        if len(text) <= _SHORT:
+            return _plain(text) if is_typed else text
+        if id(node) in self._done:
+            self._aliases.use(node)
+        self._done[id(node)] = text
+        if not is_typed:
+            return text
+        if _INT.fullmatch(text.replace("_", "")) or _FLOAT.fullmatch(text.replace("_", "")):
+            raise self._wrong(f"a number of {len(text)} digits", node, "write a shorter one, or put it in quotes")
+        return text
 
-
-def _scalar(node: Any) -> Any:
-    if node.tag == _PLAIN or node.tag in _TYPED:
-        return _plain(node.value)
-    return node.value
+    def _wrong(self, problem: str, node: Any, fix: str) -> InputError:
+        return InputError(problem, source=self._source, line=_line(node), fix=fix)
 
 
 @lru_cache(maxsize=65536)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-import yaml
 from msgspec.structs import replace
 
+from bayplan.errors import InputError
+from bayplan.objects import yaml_reading
 from bayplan.objects.meta import LabelSelector, Wire
 from bayplan.objects.placement import (
     REPLICAS_ANNOTATION,
@@ -86,10 +87,9 @@ def _merge(written: SpreadConstraint, extra: SpreadConstraint | None) -> SpreadC
 
 def _read(text: str, name: str, struct: type[Any], shorthand: str = "") -> Any:
     try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        problem = " ".join(str(error).split())
-        raise ValueError(f"cannot be read: {problem}; write JSON or YAML in {name}") from None
+        value = next((each.value for each in yaml_reading.documents(text, "")), None)
+    except InputError as error:
+        raise ValueError(f"cannot be read: {error.problem}; write JSON or YAML in {name}") from None
     if shorthand and isinstance(value, int):
         value = {shorthand: value}
     try:

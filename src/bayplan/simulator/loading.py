@@ -63,8 +63,11 @@ def read(
     Everything in the files; ``config`` names a file with a KubeSchedulerConfiguration, ``plugins`` are those it may
     name beside the ones that are known anyway.
     """
-    documents = manifests.read(inputs, recursive=recursive, stdin=stdin)
-    return load(documents, None if config is None else read_config(config), plugins, strict=True)
+    warnings: list[str] = []
+    documents = manifests.read(inputs, recursive=recursive, stdin=stdin, warn=warnings.append)
+    given = load(documents, None if config is None else read_config(config), plugins, strict=True)
+    given.warnings[:0] = warnings
+    return given
 
 
 def documents_of(raws: Iterable[dict[str, Any]], source: str = "") -> list[Document]:

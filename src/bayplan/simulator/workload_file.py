@@ -17,6 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from bayplan.errors import InputError, InputErrors
 from bayplan.framework.mistakes import did_you_mean, found_by_pydantic, shown
 from bayplan.objects import yaml_reading
+from bayplan.objects.file_reading import text_of
 
 FOLDER = Path(__file__).with_name("workloads")
 SUFFIXES = (".yaml", ".yml")
@@ -194,13 +195,7 @@ def find(word: str, others: tuple[str, ...] = ()) -> Workload:
 
 def read(path: Path) -> Workload:
     """The workload of a file; ``InputError`` with a line for every mistake."""
-    try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        fix = "give a workload file; bayplan bench --help says more"
-        raise InputError(f"cannot be read: {reason}", source=str(path), fix=fix) from None
-    found = [*yaml_reading.documents(text, str(path))]
+    found = [*yaml_reading.documents(text_of(path), str(path))]
     if len(found) != 1 or not isinstance(found[0].value, dict):
         problem = f"a workload is one mapping, and there are {len(found)} documents"
         raise InputError(problem if len(found) != 1 else "a workload is a mapping", source=str(path),

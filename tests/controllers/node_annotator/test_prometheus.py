@@ -209,7 +209,7 @@ def test_an_address_that_cannot_be_is_refused_by_its_flag(address: str) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"bearer_token_file": "/no/such"}, "--prometheus-bearer-token-file: /no/such: cannot be read: No such file"),
+        ({"bearer_token_file": "/no/such"}, "--prometheus-bearer-token-file: /no/such: no such file"),
         ({"username": "me"}, "--prometheus-password-file: is missing, but a name and a password belong together"),
         ({"password_file": "/x"}, "--prometheus-username: is missing, but a name and a password belong together"),
         ({"bearer_token_file": "/x", "username": "me"}, "--prometheus-username: there is a bearer token already"),

@@ -15,9 +15,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from bayplan.controllers.node_annotator.queries import Answer, Sample
-from bayplan.errors import ConfigError, MetricsError, TransportError
+from bayplan.errors import ConfigError, InputError, MetricsError, TransportError
 from bayplan.kube.tls import TlsFiles, client_context
 from bayplan.kube.transport import Endpoint, HttpTransport, Response, Transport
+from bayplan.objects.file_reading import text_of
 
 TIMEOUT_S = 10.0
 _PATH = "/api/v1/query"
@@ -179,10 +180,9 @@ def base_url(address: str) -> str:
 
 def _secret(flag: str, path: str) -> str:
     try:
-        with open(path, encoding="utf-8") as file:
-            secret = file.read().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{flag}: {path}: cannot be read: {getattr(error, 'strerror', error)}") from None
+        secret = text_of(path).strip()
+    except InputError as error:
+        raise ConfigError(f"{flag}: {error}") from None
     if not secret:
         raise ConfigError(f"{flag}: {path}: is empty")
     return secret
