@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+import structlog
 import yaml
 
 from bayplan.engine.events import Event, PodAdded, PodChanged, PodDeleted
@@ -112,6 +113,22 @@ async def test_a_watch_that_falls_silent_is_given_up(cluster: Cluster, witness: 
     async with running(cluster.plane, silence_s=1.0, prepare=prepare):
         await cluster.pod()
         await cluster.bound("p1", timeout_s=5)
+
+
+async def test_a_quiet_cluster_keeps_its_watches_and_logs_nothing(cluster: Cluster, witness: Witness) -> None:
+    await cluster.nodes(2)
+    async with running(cluster.plane, silence_s=0.3) as run:
+        await cluster.pods(2)
+        await cluster.all_bound(2)
+        await knows_the_cluster(run, cluster)
+        watches = {each.kind.name: each.watches for each in run.live.informers}
+        asked = run.faults.count("WATCH", "")
+        with structlog.testing.capture_logs() as logs:
+            await until(lambda: run.faults.count("WATCH", "") >= asked + 3 * len(watches), "questions", 30)
+            await cluster.pod("p3")
+            await cluster.bound("p3")
+        assert {each.kind.name: each.watches for each in run.live.informers} == watches
+        assert [entry for entry in logs if entry["log_level"] not in ("debug", "info")] == []
 
 
 async def test_a_network_that_swallows_everything_without_a_word_is_noticed(

@@ -52,6 +52,7 @@ class ScriptedTransport:
     watches: list[Sequence[bytes] | Answer] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     endpoints: list[Endpoint] = field(default_factory=list)
+    distrusted: int = 0
     _given: int = 0
 
     async def request(
@@ -75,7 +76,7 @@ class ScriptedTransport:
 
     @asynccontextmanager
     async def stream(
-        self, path: str, *, params: Mapping[str, str], headers: Mapping[str, str] | None, silence_s: float
+        self, path: str, *, params: Mapping[str, str], headers: Mapping[str, str] | None
     ) -> AsyncIterator[Stream]:
         self.requests.append(Request("WATCH", path, dict(params), None, headers or {}))
         script = self.watches.pop(0) if self.watches else None
@@ -87,6 +88,9 @@ class ScriptedTransport:
             yield Stream(200, {}, _silence())
         else:
             yield Stream(200, {}, _lines(script))
+
+    def distrust(self) -> None:
+        self.distrusted += 1
 
     async def use(self, endpoint: Endpoint) -> None:
         self.endpoints.append(endpoint)

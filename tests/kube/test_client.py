@@ -155,11 +155,11 @@ async def test_a_watch_that_is_refused_raises_with_the_servers_words_and_headers
     transport = ScriptedTransport(watches=[error(429, "slow down", Retry_After="7"), error(401)])
     client = client_on(transport)
     with pytest.raises(errors.TooManyRequestsError, match="slow down") as raised:
-        async with client.watch("/api/v1/pods", {}, 1.0):
+        async with client.watch("/api/v1/pods", {}):
             pass
     assert raised.value.retry_after_s == 7.0
     with pytest.raises(errors.UnauthorizedError):
-        async with client.watch("/api/v1/pods", {}, 1.0):
+        async with client.watch("/api/v1/pods", {}):
             pass
 
 

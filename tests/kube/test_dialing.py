@@ -72,9 +72,11 @@ async def test_the_certificate_must_have_the_name_and_not_the_address(monkeypatc
     resolves_to(monkeypatch, ALIVE)
     asked: list[object] = []
 
-    async def create_connection(*_: object, server_hostname: str | None, **__: object) -> tuple[None, None]:
+    async def create_connection(
+        *_: object, server_hostname: str | None, **__: object
+    ) -> tuple[asyncio.Transport, None]:
         asked.append(server_hostname)
-        return None, None
+        return asyncio.Transport({"socket": socket.socket()}), None
 
     monkeypatch.setattr(asyncio.get_running_loop(), "create_connection", create_connection)
     context = ssl.create_default_context()

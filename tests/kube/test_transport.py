@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -78,8 +80,8 @@ both_ways = pytest.mark.parametrize("method", ["GET", "POST"], ids=["library", "
 """Reads go through the library, writes over connections of our own; both must be as careful."""
 
 
-async def lines_of(transport: HttpTransport, silence_s: float = 5.0, **params: str) -> list[bytes]:
-    async with transport.stream("/stream", params=params, headers={}, silence_s=silence_s) as stream:
+async def lines_of(transport: HttpTransport, **params: str) -> list[bytes]:
+    async with transport.stream("/stream", params=params, headers={}) as stream:
         assert stream.status == 200
         return [line async for line in stream.lines]
 
@@ -120,12 +122,6 @@ async def test_a_line_without_end_is_given_up(
         await lines_of(transport)
 
 
-async def test_silence_ends_a_stream(peer: Peer, transport: HttpTransport) -> None:
-    peer.chunks = [b"a\n"]
-    with pytest.raises(TransportError, match=r"watch /stream: silent for 0\.2 s"):
-        await lines_of(transport, 0.2, then="silence")
-
-
 async def test_a_broken_connection_ends_a_stream(peer: Peer, transport: HttpTransport) -> None:
     peer.chunks = [b"a\n"]
     with pytest.raises(TransportError, match="watch /stream: "):
@@ -138,6 +134,27 @@ async def test_a_request_without_an_answer_times_out(transport: HttpTransport) -
 
 
 @both_ways
+async def test_the_system_looks_after_every_connection(peer: Peer, transport: HttpTransport, method: str) -> None:
+    """A network that swallows everything is noticed by the system, also on connections that lie idle."""
+    await transport.request(method, "/x")
+    ours = options_to(peer.port)
+    assert ours[socket.SO_KEEPALIVE] == 1
+    assert ours[socket.TCP_KEEPIDLE] + ours[socket.TCP_KEEPINTVL] * ours[socket.TCP_KEEPCNT] <= 60
+    assert ours[socket.TCP_USER_TIMEOUT] <= 60_000
+
+
+def options_to(port: int) -> dict[int, int]:
+    """The options of this process's one connection to a port."""
+    options = (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT, socket.TCP_USER_TIMEOUT)
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(OSError), socket.socket(fileno=os.dup(int(name))) as one:
+            if one.family == socket.AF_INET and one.getpeername()[1] == port:
+                alive = {socket.SO_KEEPALIVE: one.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)}
+                return alive | {option: one.getsockopt(socket.IPPROTO_TCP, option) for option in options}
+    raise AssertionError("there is no connection")
+
+
+@both_ways
 async def test_a_server_that_is_not_there_is_an_error_of_ours(peer: Peer, method: str) -> None:
     transport = HttpTransport(Endpoint("https://127.0.0.1:1", peer.endpoint().ssl, origin="my.kubeconfig"))
     said = r"127\.0\.0\.1:1: Connection refused; check that it runs and that my\.kubeconfig names the right server$"
@@ -145,7 +162,7 @@ async def test_a_server_that_is_not_there_is_an_error_of_ours(peer: Peer, method
         with pytest.raises(TransportError, match=rf"^{method} /x: cannot connect to (https://)?{said}"):
             await transport.request(method, "/x")
         with pytest.raises(TransportError, match=rf"^watch /x: cannot connect to https://{said}"):
-            async with transport.stream("/x", params={}, headers={}, silence_s=1.0):
+            async with transport.stream("/x", params={}, headers={}):
                 pass
     finally:
         await transport.close()

@@ -183,7 +183,7 @@ class FaultyTransport:
 
     @asynccontextmanager
     async def stream(
-        self, path: str, *, params: Mapping[str, str], headers: Mapping[str, str] | None, silence_s: float
+        self, path: str, *, params: Mapping[str, str], headers: Mapping[str, str] | None
     ) -> AsyncIterator[Stream]:
         self.seen.append(("WATCH", path))
         fault = self._fault("WATCH", path)
@@ -196,13 +196,11 @@ class FaultyTransport:
         if isinstance(fault, Lines):
             yield Stream(200, {}, _said(fault.lines))
             return
-        real: AbstractAsyncContextManager[Stream] = self._inner.stream(
-            path, params=params, headers=headers, silence_s=silence_s
-        )
+        real: AbstractAsyncContextManager[Stream] = self._inner.stream(path, params=params, headers=headers)
         async with real as stream:
             lines = stream.lines
             if isinstance(fault, (Silence, Cut)):
-                lines = _spoiled(stream.lines, fault, path, silence_s)
+                lines = _spoiled(stream.lines, fault, path)
             ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._open.append((path, ended))
             try:
@@ -218,6 +216,9 @@ class FaultyTransport:
         for ended in ending:
             ended.set_result(None)
         return len(ending)
+
+    def distrust(self) -> None:
+        self._inner.distrust()
 
     async def use(self, endpoint: Endpoint) -> None:
         await self._inner.use(endpoint)
@@ -255,9 +256,7 @@ async def _until(ended: asyncio.Future[None], lines: AsyncIterator[bytes]) -> As
         yield line
 
 
-async def _spoiled(
-    lines: AsyncIterator[bytes], fault: Silence | Cut, path: str, silence_s: float
-) -> AsyncGenerator[bytes, None]:
+async def _spoiled(lines: AsyncIterator[bytes], fault: Silence | Cut, path: str) -> AsyncGenerator[bytes, None]:
     left = fault.after
     if left:
         async for line in lines:
@@ -267,5 +266,4 @@ async def _spoiled(
                 break
     if isinstance(fault, Cut):
         raise TransportError(f"watch {path}: cut on purpose")
-    await asyncio.sleep(silence_s)
-    raise TransportError(f"watch {path}: silent for {silence_s:g} s")
+    await asyncio.Event().wait()

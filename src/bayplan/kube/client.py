@@ -111,13 +111,11 @@ class Client:
         return answer
 
     @asynccontextmanager
-    async def watch(
-        self, path: str, params: Mapping[str, str], silence_s: float
-    ) -> AsyncIterator[AsyncIterator[bytes]]:
-        """The raw lines of a watch, for as long as the block lasts."""
+    async def watch(self, path: str, params: Mapping[str, str]) -> AsyncIterator[AsyncIterator[bytes]]:
+        """The raw lines of a watch, for as long as the block lasts; ``kube.watching`` notices when it is dead."""
         await self._keep_fresh()
         generation = self._generation
-        async with self._transport.stream(path, params=params, headers=self._headers(), silence_s=silence_s) as stream:
+        async with self._transport.stream(path, params=params, headers=self._headers()) as stream:
             if stream.status == 200:
                 yield stream.lines
                 return
@@ -125,6 +123,10 @@ class Client:
         if stream.status == 401:
             await self._renew(generation)
         raise api_error(Response(stream.status, stream.headers, body), "WATCH", path)
+
+    def distrust(self) -> None:
+        """The server is gone without a word on one connection: what lies idle is not used any more."""
+        self._transport.distrust()
 
     # -- credentials --
 

@@ -17,6 +17,11 @@ from typing import TypeVar
 
 P = TypeVar("P", bound=asyncio.Protocol)
 
+# The other machine is asked for a sign of life after this long without one, so often, and then the connection breaks.
+QUIET_S = 30
+ASK_EVERY_S = 10
+ASK_TIMES = 3
+
 
 class Server:
     """Where to connect; remembers which address answered last.  Without ``context`` nothing is encrypted."""
@@ -61,10 +66,25 @@ class Server:
         return sorted(addresses, key=lambda each: each != self._reached)
 
     async def _dial(self, make: Callable[[], P], address: str) -> P:
-        _, made = await asyncio.get_running_loop().create_connection(
+        transport, made = await asyncio.get_running_loop().create_connection(
             make, address, self._port, ssl=self._context, server_hostname=self._certified_name
         )
+        stay_in_touch(transport.get_extra_info("socket"))
         return made
+
+
+def stay_in_touch(connected: socket.socket) -> None:
+    """Let the system notice a peer that is gone without a word, also while the connection lies idle."""
+    connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    lost_ms = (QUIET_S + ASK_EVERY_S * ASK_TIMES) * 1000
+    for name, value in (
+        ("TCP_KEEPIDLE", QUIET_S),
+        ("TCP_KEEPINTVL", ASK_EVERY_S),
+        ("TCP_KEEPCNT", ASK_TIMES),
+        ("TCP_USER_TIMEOUT", lost_ms),  # the same for what was sent and never confirmed
+    ):
+        if hasattr(socket, name):  # not every system has all of them
+            connected.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def reason(error: OSError) -> str:

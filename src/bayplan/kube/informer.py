@@ -2,16 +2,15 @@
 Informer: the objects of one kind, listed once and then followed by watching.
 
 Lists in pages, watches with bookmarks, and after "410 Gone" lists again and tells only the differences,
-deletions included, so nothing is missed and nothing is told twice.  A watch that falls silent is given up: the
-API server sends a bookmark about every minute.  Of every object only the struct is kept.  ``app`` starts one
-informer for each kind it needs.
+deletions included, so nothing is missed and nothing is told twice.  ``kube.watching`` finds out whether a watch that
+says nothing is quiet or dead.  Of every object only the struct is kept.  ``app`` starts one informer for each kind it
+needs.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
@@ -28,6 +27,8 @@ from bayplan.errors import (
     TransportError,
 )
 from bayplan.kube.client import Client, path_of
+from bayplan.kube.watching import SILENCE_S as SILENCE_S
+from bayplan.kube.watching import Watch
 from bayplan.kube.wire import Line, List, Status, is_older, named
 from bayplan.objects.kinds import Kind
 from bayplan.objects.meta import ApiObject
@@ -42,7 +43,6 @@ FIRST_BACKOFF_S = 0.2
 MAX_BACKOFF_S = 3.0
 # A kind that is refused stays so until somebody changes a role.
 REFUSED_BACKOFF_S = 15.0
-SILENCE_S = 150.0
 # The server ends a watch after this long; spread, so that not all of them end at once.
 WATCH_S = (300, 600)
 # Between two complaints about the same trouble.
@@ -177,18 +177,18 @@ class Informer(Generic[T]):
         """Follow until the server ends the watch; true if that took about as long as it should."""
         params = {
             "watch": "true",
-            "allowWatchBookmarks": "true",
-            "resourceVersion": self._version,
             "timeoutSeconds": str(random.randint(*WATCH_S)),
             **self._selector,
         }
-        started = time.monotonic()
+        now = asyncio.get_running_loop().time
+        started = now()
         self.watches += 1
-        async with self._client.watch(self._path, params, self._silence_s) as lines:
+        watch = Watch(self._client, self._path, params, lambda: self._version, self._silence_s)
+        async with watch.lines() as lines:
             async for raw in lines:
                 self._follow(raw)
                 self._backoff = FIRST_BACKOFF_S
-        return time.monotonic() - started > SHORT_S
+        return now() - started > SHORT_S
 
     def _follow(self, raw: bytes) -> None:
         line = self._lines.decode(raw)
@@ -250,8 +250,9 @@ class Informer(Generic[T]):
 
     def _complain(self, error: Exception) -> None:
         """Once a minute while it lasts: there is one of us for every kind."""
-        if time.monotonic() - self._complained_at > COMPLAIN_S:
-            self._complained_at = time.monotonic()
+        now = asyncio.get_running_loop().time()
+        if now - self._complained_at > COMPLAIN_S:
+            self._complained_at = now
             log.warning("watch broke", kind=self.kind.name, error=str(error))
 
     def _refuse(self, error: ApiError) -> None:

@@ -8,6 +8,7 @@ Nothing else in Bayplan knows which HTTP library there is.  Writes go over conne
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
@@ -20,7 +21,7 @@ from yarl import URL
 from bayplan.errors import TransportError
 from bayplan.kube.answers import Response as Response
 from bayplan.kube.connections import CONNECT_TIMEOUT_S, Connections
-from bayplan.kube.dialing import reason
+from bayplan.kube.dialing import reason, stay_in_touch
 
 REQUEST_TIMEOUT_S = 30.0
 READ_BYTES = 256 * 1024
@@ -74,9 +75,12 @@ class Transport(Protocol):
         """
 
     def stream(
-        self, path: str, *, params: Mapping[str, str], headers: Mapping[str, str] | None, silence_s: float
+        self, path: str, *, params: Mapping[str, str], headers: Mapping[str, str] | None
     ) -> AbstractAsyncContextManager[Stream]:
-        """A long answer, line by line; ``TransportError`` when nothing comes for ``silence_s``."""
+        """A long answer, line by line, for as long as the connection lasts: nothing says how often lines come."""
+
+    def distrust(self) -> None:
+        """Use no connection again that lies idle now: one to the same server turned out to be dead."""
 
     async def use(self, endpoint: Endpoint) -> None:
         """Connect differently from now on: rotated certificates, another CA."""
@@ -149,9 +153,9 @@ class HttpTransport:
 
     @asynccontextmanager
     async def stream(
-        self, path: str, *, params: Mapping[str, str], headers: Mapping[str, str] | None, silence_s: float
+        self, path: str, *, params: Mapping[str, str], headers: Mapping[str, str] | None
     ) -> AsyncIterator[Stream]:
-        timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S, sock_read=silence_s)
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S)
         try:
             async with (
                 self._open().get(
@@ -167,12 +171,13 @@ class HttpTransport:
                     yield Stream(answer.status, answer.headers, lines)
                 finally:
                     _drop(answer)
-        except TimeoutError as error:
-            if self._connections is not None:
-                self._connections.distrust(asyncio.get_running_loop().time())
-            raise TransportError(f"watch {path}: silent for {silence_s:g} s") from error
         except (aiohttp.ClientError, OSError) as error:
+            self.distrust()
             raise TransportError(f"watch {path}: {_words(error, self._endpoint)}") from error
+
+    def distrust(self) -> None:
+        if self._connections is not None:
+            self._connections.distrust(asyncio.get_running_loop().time())
 
     async def close(self) -> None:
         for task in list(self._retiring):
@@ -195,7 +200,7 @@ class HttpTransport:
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
-            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=60.0)
+            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=60.0, socket_factory=_socket)
             self._session = aiohttp.ClientSession(connector=connector, trust_env=False, trace_configs=[_guarding()])
         return self._session
 
@@ -210,6 +215,12 @@ class HttpTransport:
             "server_hostname": endpoint.server_hostname,
             "proxy": endpoint.proxy,
         }
+
+
+def _socket(address: tuple[Any, ...]) -> socket.socket:
+    made = socket.socket(*address[:3])
+    stay_in_touch(made)
+    return made
 
 
 def _guarding() -> aiohttp.TraceConfig:
