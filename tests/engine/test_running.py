@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 
 from bayplan.engine.running import SLOW_S, Calls, beside
+from bayplan.engine.thread_time import ThreadTime, ThreadTimes
 from bayplan.errors import PluginError
 from bayplan.framework.ports import NoMetrics
 from bayplan.framework.status import SKIP, Status, unschedulable
@@ -129,9 +131,15 @@ def test_what_is_no_verdict_names_plugin_and_point() -> None:
         Calls(POD).verdict(PLUGIN, "Permit", lambda: True)
 
 
+def spending(cpu_s: float, starved_s: float = 0.0, pauses: int = 0) -> ThreadTimes:
+    """A thread that spends its time so from one reading to the next."""
+    readings = (ThreadTime(1, cpu_s * n, starved_s * n, pauses * n) for n in count())
+    return ThreadTimes(readings.__next__)
+
+
 def test_a_slow_call_is_remembered_and_counted_also_when_it_fails() -> None:
     metrics = Counted()
-    calls = Calls(POD, metrics, ticking(2 * SLOW_S).__next__)
+    calls = Calls(POD, metrics, ticking(2 * SLOW_S).__next__, spending(2 * SLOW_S))
     calls.run(PLUGIN, "Filter", lambda: None)
     with pytest.raises(PluginError):
         calls.run(PLUGIN, "Score", lambda: 1 // 0)
@@ -140,7 +148,7 @@ def test_a_slow_call_is_remembered_and_counted_also_when_it_fails() -> None:
 
 
 def test_slow_calls_of_one_plugin_add_up() -> None:
-    calls = Calls(POD, timer=ticking(2 * SLOW_S).__next__)
+    calls = Calls(POD, timer=ticking(2 * SLOW_S).__next__, thread=spending(2 * SLOW_S))
     for _ in range(3):
         calls.run(PLUGIN, "Filter", lambda: None)
     assert calls.slow == pytest.approx({"A/Filter": 6 * SLOW_S})
@@ -150,6 +158,33 @@ def test_a_quick_call_leaves_no_trace() -> None:
     calls = Calls(POD, timer=ticking(SLOW_S / 2).__next__)
     calls.run(PLUGIN, "Filter", lambda: None)
     assert calls.slow == {}
+
+
+@pytest.mark.parametrize(
+    ("thread", "cpu_s", "mostly"),
+    [
+        (spending(0.0, starved_s=0.5), None, None),  # never had a core
+        (spending(0.0), None, None),  # the whole machine stood still
+        (spending(0.09, starved_s=0.41), None, None),  # a little work, and then no core
+        (spending(0.04, starved_s=0.41, pauses=3), None, None),  # the same with a short wait
+        (spending(0.11, starved_s=0.39), 0.11, "computing"),
+        (spending(0.5), 0.5, "computing"),
+        (spending(0.0, pauses=1), 0.0, "waiting"),  # slept
+        (spending(0.0, starved_s=0.3, pauses=1), 0.0, "waiting"),  # slept, and then had no core
+        (spending(0.1, pauses=40), 0.1, "waiting"),
+    ],
+)
+def test_a_plugin_is_slow_by_what_it_did_and_not_by_what_others_did(
+    thread: ThreadTimes, cpu_s: float | None, mostly: str | None
+) -> None:
+    calls = Calls(POD, timer=ticking(0.5).__next__, thread=thread)
+    with capture_logs() as logs:
+        calls.run(PLUGIN, "PreFilter", lambda: SKIP)
+    if mostly is None:
+        assert (logs, calls.slow) == ([], {})
+        return
+    assert [(each["seconds"], each["cpu_seconds"], each["mostly"]) for each in logs] == [(0.5, cpu_s, mostly)]
+    assert calls.slow == {"A/PreFilter": 0.5}
 
 
 @pytest.mark.parametrize(("status", "text"), [(unschedulable("a", "b"), "a, b"), (SKIP, "answered Skip")])

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import structlog
 
+from bayplan.engine.thread_time import ThreadTime, ThreadTimes
 from bayplan.errors import GO_THROUGH, PluginError
 from bayplan.framework.mistakes import one_line
 from bayplan.framework.plugin import Plugin, QueuedPod, QueueSortPlugin
@@ -32,35 +33,43 @@ SLOW_S = 0.1
 SAMPLE = 10
 _cycles = count()
 _NO_METRICS = NoMetrics()
+_THREAD_TIMES = ThreadTimes()
 
 
 class Calls:
     """Runs plugins for one pod and remembers what was slow."""
 
-    __slots__ = ("pod", "slow", "_metrics", "_sampled", "_timer")
+    __slots__ = ("pod", "slow", "_metrics", "_sampled", "_thread", "_timer")
 
     def __init__(
-        self, pod: Pod, metrics: MetricSink | None = None, timer: Callable[[], float] = time.perf_counter
+        self,
+        pod: Pod,
+        metrics: MetricSink | None = None,
+        timer: Callable[[], float] = time.perf_counter,
+        thread: ThreadTimes = _THREAD_TIMES,
     ) -> None:
         self.pod = pod
         self.slow: dict[str, float] = {}
         self._metrics = metrics or _NO_METRICS
         self._timer = timer
+        self._thread = thread
         self._sampled = metrics is not None and next(_cycles) % SAMPLE == 0
 
     def run(self, plugin: Plugin, point: str, call: Callable[..., T], *args: Any) -> T:
         """Call a plugin; whatever it raises becomes a ``PluginError`` that names plugin and point."""
         started = self._timer()
+        thread = self._thread
+        before = thread.latest if started < thread.stale_at else thread.renew(started)
         try:
             answer = call(*args)
         except GO_THROUGH:
             raise
         except BaseException as error:
-            self._report(plugin, point, self._timer() - started, Code.ERROR)
+            self._report(plugin, point, self._timer() - started, before, Code.ERROR)
             raise PluginError(plugin.name, point, self.pod.key, error) from error
         took = self._timer() - started
         if took > SLOW_S or self._sampled:
-            self._report(plugin, point, took, _code_of(answer))
+            self._report(plugin, point, took, before, _code_of(answer))
         return answer
 
     def verdict(self, plugin: Plugin, point: str, call: Callable[..., Any], *args: Any) -> Status:
@@ -88,17 +97,28 @@ class Calls:
         """What an answer that has no place here said, or at least which answer it was."""
         return status.message or f"answered {status.code.title}"
 
-    def _report(self, plugin: Plugin, point: str, took: float, code: Code) -> None:
+    def _report(self, plugin: Plugin, point: str, took: float, before: ThreadTime, code: Code) -> None:
         if self._sampled:
             self._metrics.observe(
                 "plugin_execution_duration_seconds", took, plugin=plugin.name, extension_point=point, status=code.title
             )
         if took <= SLOW_S:
             return
+        own, cpu = self._thread.of_its_own(took, before)
+        if own <= SLOW_S:
+            return  # a busy machine is no fault of the plugin's
         slow = f"{plugin.name}/{point}"
         self.slow[slow] = self.slow.get(slow, 0.0) + took
         self._metrics.counter("slow_plugin_calls_total", plugin=plugin.name, extension_point=point)
-        log.warning("slow plugin", plugin=plugin.name, point=point, pod=self.pod.key, seconds=round(took, 3))
+        log.warning(
+            "slow plugin",
+            plugin=plugin.name,
+            point=point,
+            pod=self.pod.key,
+            seconds=round(took, 3),
+            cpu_seconds=round(cpu, 3),
+            mostly="computing" if cpu > own / 2 else "waiting",
+        )
 
 
 def complain(problem: str, plugin: Plugin | str, error: BaseException, **where: str) -> None:
