@@ -81,7 +81,7 @@ def test_nothing_is_kept_that_no_field_declares() -> None:
 
 
 def test_the_scheduler_may_read_what_its_plugins_read_of_the_group() -> None:
-    read = {name for cls in IN_TREE for name in cls.reads}
+    read = {name for cls in IN_TREE for name in cls.kinds_read()}
     (role,) = (each for each in DOCUMENTS if each["kind"] == "ClusterRole")
     wanted = {each.plural for each in kinds.all_kinds() if each.group == kosmos.GROUP and each.name in read}
     assert {resource for rule in role["rules"] for resource in rule["resources"]} == wanted

@@ -72,7 +72,7 @@ def test_a_plugin_page_names_points_reasons_args_and_weight(cls: type[Plugin]) -
     assert [reason.text for reason in cls.reasons if f"`{reason.text}`" not in text] == []
     assert [field for field in fields if f"| `{field}" not in text] == []
     assert weight == 1 or f"weight {weight}" in text
-    assert [kind for kind in cls.reads if not re.search(rf"^\| Reads \|.*\b{kind}\b", text, re.MULTILINE)] == []
+    assert [kind for kind in cls.kinds_read() if not re.search(rf"^\| Reads \|.*\b{kind}\b", text, re.MULTILINE)] == []
 
 
 @every_plugin

@@ -165,13 +165,16 @@ def test_what_is_waited_for_may_be_async() -> None:
         ),
         (
             plugin("Odd", "filter", reads=("ConfigMapp",)),
-            'class Odd: reads names the kind "ConfigMapp", which nobody registered; a kind of your own is made known '
-            "with bayplan.objects.kinds.register",
+            'class Odd: reads names the kind "ConfigMapp", which is not known; did you mean "ConfigMap"?',
         ),
         (
             plugin("Odd", "filter", reads=("Nodes",)),
-            'class Odd: reads names the kind "Nodes", which nobody registered; did you mean "Node"?; a kind of your '
-            "own is made known with bayplan.objects.kinds.register",
+            'class Odd: reads names the kind "Nodes", which is not known; did you mean "Node"?',
+        ),
+        (
+            plugin("Odd", "filter", reads=("example.com/v1/Widget",)),
+            'class Odd: reads names the kind "example.com/v1/Widget", which is not known; write Kind("example.com", '
+            '"v1", "Widget")',
         ),
         *(
             (

@@ -101,7 +101,7 @@ def test_mistakes_of_shape_names_and_args_are_told_together() -> None:
     }
 
     with pytest.raises(ConfigError) as raised:
-        load_config(raw, "wrong.yaml", mistakes_of())
+        load_config(raw, "wrong.yaml", mistakes_of(registry(discover=False)))
 
     lines = str(raised.value).splitlines()
     assert len(lines) == 3

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from bayplan.objects.meta import ApiObject
+from bayplan.plugins.registering import registry
 from bayplan.simulator.assembling import World, assemble
 from bayplan.simulator.loading import Given, documents_of, load
 from bayplan.simulator.simulating import simulate
@@ -83,21 +85,21 @@ def owned_by(kind: str, name: str, api_version: str = "apps/v1") -> list[Manifes
     return [{"apiVersion": api_version, "kind": kind, "name": name, "uid": "u", "controller": True}]
 
 
-def given(*manifests: Manifest) -> Given:
-    return load(documents_of(manifests, "test.yaml"))
+def given(*manifests: Manifest, plugins: Sequence[str] = ()) -> Given:
+    return load(documents_of(manifests, "test.yaml"), plugins=registry(plugins, discover=False))
 
 
 def objects(*manifests: Manifest) -> list[ApiObject]:
     return given(*manifests).objects
 
 
-def world(*manifests: Manifest, **options: Any) -> World:
-    return assemble(given(*manifests), **{"now": START, "discover": False, **options})
+def world(*manifests: Manifest, plugins: Sequence[str] = (), **options: Any) -> World:
+    return assemble(given(*manifests, plugins=plugins), **{"now": START, **options})
 
 
-def simulated(*manifests: Manifest, **options: Any) -> Manifest:
+def simulated(*manifests: Manifest, plugins: Sequence[str] = (), **options: Any) -> Manifest:
     """The document of a simulation."""
-    return simulate(given(*manifests), **{"now": START, "discover": False, **options})
+    return simulate(given(*manifests, plugins=plugins), **{"now": START, **options})
 
 
 def by_name(document: Manifest) -> dict[str, Manifest]:

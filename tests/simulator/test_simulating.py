@@ -125,7 +125,7 @@ def test_warnings_are_told() -> None:
     told: list[str] = []
     strange = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}
     off = {"schedulerName": "default-scheduler", "plugins": {"score": {"disabled": [{"name": "NodeAfinity"}]}}}
-    simulate(given(node("n1"), strange, {**config(), "profiles": [off]}), now=0.0, discover=False, warn=told.append)
+    simulate(given(node("n1"), strange, {**config(), "profiles": [off]}), now=0.0, warn=told.append)
     assert len(told) == 2
     assert "Widget" in told[0]
     assert 'did you mean "NodeAffinity"?' in told[1]

@@ -11,7 +11,7 @@ from bayplan.errors import ConfigError, InputError
 from bayplan.framework.config import load_config
 from bayplan.framework.config_model import SchedulerConfig
 from bayplan.objects.manifests import read
-from bayplan.plugins.registering import mistakes_of
+from bayplan.plugins.registering import mistakes_of, registry
 
 log = structlog.get_logger()
 
@@ -28,13 +28,14 @@ def read_config(path: Path | None, plugins: Sequence[str] = ()) -> SchedulerConf
             "leaderElection": {"resourceName": "bayplan-scheduler"},
         }
         return load_config(raw, "built-in configuration")[0]
+    known = registry(plugins)
     try:
         documents = read([str(path)])
     except InputError as error:
         raise ConfigError(str(error)) from error
     if len(documents) != 1:
         raise ConfigError(f"{path}: expected one KubeSchedulerConfiguration, found {len(documents)} documents")
-    config, warnings = load_config(documents[0].raw, str(path), mistakes_of(plugins))
+    config, warnings = load_config(documents[0].raw, str(path), mistakes_of(known))
     for warning in warnings:
         log.warning("configuration", text=warning)
     return config

@@ -29,7 +29,7 @@ from bayplan.kube.client import Client
 from bayplan.kube.informer import SILENCE_S, Informer
 from bayplan.kube.leader_election import LeaderElection
 from bayplan.kube.originals import Originals
-from bayplan.objects.kinds import Kind, all_kinds
+from bayplan.objects.kinds import Kind, those
 from bayplan.objects.meta import ApiObject
 
 # Ended pods take nothing from their nodes, and a cluster may keep a great many of them.
@@ -45,9 +45,9 @@ def kinds_for(profiles: Iterable[Profile]) -> list[Kind]:
     wanted = set(ALWAYS_READ)
     for profile in profiles:
         for plugin in profile.instances.values():
-            wanted.update(plugin.reads)
+            wanted.update(plugin.kinds_read())
             wanted.update(on.kind for on in plugin.requeue_on())
-    return [kind for kind in all_kinds() if kind.name in wanted]
+    return those(wanted)
 
 
 def publish(metrics: MetricSink, informers: Iterable[Informer[Any]], election: LeaderElection | None) -> None:
@@ -56,7 +56,7 @@ def publish(metrics: MetricSink, informers: Iterable[Informer[Any]], election: L
     if election is not None:
         gauge("leader_election_master_status", float(election.is_leader()), name=election.name)
     for informer in informers:
-        kind = informer.kind.name
+        kind = informer.kind.called
         gauge("bayplan_bad_objects", informer.bad_objects, kind=kind)
         gauge("bayplan_unreadable_kinds", float(bool(informer.refused)), kind=kind)
         gauge("bayplan_lists", informer.lists, kind=kind)
@@ -82,11 +82,11 @@ class Following:
         """Where whole pods and nodes are kept, if somebody needs them."""
 
     def informer(self, kind: Kind) -> Informer[Any]:
-        if kind.name == "Pod":
+        if kind.called == "Pod":
             return self._informer(kind, PodAdded, PodChanged, PodDeleted, LIVE_PODS)
-        if kind.name == "Node":
+        if kind.called == "Node":
             return self._informer(kind, NodeAdded, NodeChanged, NodeDeleted)
-        name = kind.name
+        name = kind.called
         return self._informer(
             kind,
             lambda value: ObjectAdded(name, value),
@@ -102,24 +102,24 @@ class Following:
         deleted: Callable[..., Event],
         field_selector: str = "",
     ) -> Informer[Any]:
-        originals = self._originals if kind.name in ("Node", "Pod") else None
+        originals = self._originals if kind.called in ("Node", "Pod") else None
 
         def forget(value: ApiObject) -> None:
             if originals is not None:
                 originals.drop(value)
-            self._timed(deleted(value), kind.name, "Delete")
+            self._timed(deleted(value), kind.called, "Delete")
 
         return Informer(
             self._client,
             kind,
-            added=lambda value: self._timed(added(value), kind.name, "Add"),
-            changed=lambda old, new: self._timed(changed(old, new), kind.name, "Update"),
+            added=lambda value: self._timed(added(value), kind.called, "Add"),
+            changed=lambda old, new: self._timed(changed(old, new), kind.called, "Update"),
             deleted=forget,
             field_selector=field_selector,
             silence_s=self._silence_s,
-            essential=kind.name in ESSENTIAL,
+            essential=kind.called in ESSENTIAL,
             keep=None if originals is None else originals.keep,
-            refusal=lambda why: self._tell(KindRefused(kind.name, why)),
+            refusal=lambda why: self._tell(KindRefused(kind.called, why)),
         )
 
     def _timed(self, event: Event, kind: str, action: str) -> None:

@@ -31,7 +31,7 @@ from bayplan.kube.informer import SILENCE_S
 from bayplan.kube.leader_election import LeaderElection
 from bayplan.kube.recorder import Recorder
 from bayplan.kube.writer import ApiWriter
-from bayplan.objects.kinds import Kind, all_kinds
+from bayplan.objects.kinds import Kind, those
 from bayplan.objects.kosmos import WorkloadPolicy
 from bayplan.objects.pod import Pod
 from bayplan.plugins.defaults import OWN_PLUGINS
@@ -162,8 +162,7 @@ class LiveRebalancer:
             self._woken.set()
 
     def _kinds(self) -> list[Kind]:
-        wanted = {kind.name for kind in kinds_for(self.engine.profiles.values())} | set(READS)
-        return [kind for kind in all_kinds() if kind.name in wanted]
+        return those({kind.called for kind in kinds_for(self.engine.profiles.values())} | set(READS))
 
 
 class PolicyWriter:

@@ -19,9 +19,9 @@ from bayplan.app.trimming import Trimming
 from bayplan.errors import ForbiddenError, GoneError, NotFoundError
 from bayplan.kube.auth import Credentials
 from bayplan.kube.client import Client, path_of
-from bayplan.objects.kinds import Kind, all_kinds
+from bayplan.objects.kinds import Kind, those
 from bayplan.objects.manifests import LEFT_OUT
-from bayplan.plugins.registering import registry
+from bayplan.plugins.registering import Plugins
 
 PAGE = 500
 # Not read by the scheduler itself, but by what makes pods of templates.
@@ -53,7 +53,7 @@ def look(
     kubeconfig: str | None = None,
     context: str | None = None,
     *,
-    plugins: Sequence[str] = (),
+    plugins: Plugins,
     keep: Iterable[str] = (),
     whole: bool = False,
     warn: Warn = lambda warning: None,
@@ -62,7 +62,7 @@ def look(
     Read a cluster.
 
     Args:
-        plugins: ``module:Class`` of plugins whose kinds are read too.
+        plugins: those whose kinds are read.
         keep: annotations to keep beside those that scheduling reads.
         whole: leave nothing out that a plugin could read; not for files.
         warn: hears of kinds that may not be read and of objects that cannot be used.
@@ -74,13 +74,10 @@ def look(
     return LiveCluster(documents, credentials.namespace, tuple(sorted(trimming.left_out)))
 
 
-def kinds_read(plugins: Sequence[str] = ()) -> list[Kind]:
+def kinds_read(plugins: Plugins) -> list[Kind]:
     """The kinds that any known plugin reads, and those that stand behind pods."""
-    known, _ = registry(plugins)
-    wanted = {*ALWAYS_READ, *CLASSES}
-    for entry in known:
-        wanted.update(entry.cls.reads)
-    return [kind for kind in all_kinds() if kind.name in wanted]
+    wanted = {*ALWAYS_READ, *CLASSES, *plugins.reads}
+    return those(wanted)
 
 
 def as_list(live: LiveCluster) -> dict[str, Any]:
@@ -110,14 +107,14 @@ async def readable(
     except NotFoundError:
         return []
     except ForbiddenError as error:
-        if kind.name in essential:
+        if kind.called in essential:
             raise
         warn(f"{kind.plural} are left out: {error.message}")
         return []
 
 
 async def _list(client: Client, kind: Kind, namespace: str) -> list[dict[str, Any]]:
-    selector = {"fieldSelector": LIVE_PODS} if kind.name == "Pod" else {}
+    selector = {"fieldSelector": LIVE_PODS} if kind.called == "Pod" else {}
     path = path_of(kind, namespace)
     try:
         return await _pages(client, path, {**selector, "limit": str(PAGE)})

@@ -16,7 +16,7 @@ from bayplan.app.snapshotting import readable
 from bayplan.errors import ConflictError, InputError, NotFoundError
 from bayplan.kube.auth import Credentials
 from bayplan.kube.client import Client, path_of
-from bayplan.objects.kinds import all_kinds, convert
+from bayplan.objects.kinds import convert, named, those
 from bayplan.objects.kubevirt import INSTANCE, MACHINE, VirtualMachine, VirtualMachineInstance
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
@@ -84,7 +84,7 @@ def look(
 
 
 async def _look(credentials: Credentials, warn: Callable[[str], None], namespace: str) -> list[ApiObject]:
-    wanted = [kind for kind in all_kinds() if kind.name in KINDS]
+    wanted = those(KINDS)
     client = Client(credentials)
     try:
         found = await asyncio.gather(
@@ -106,7 +106,7 @@ def release(
 
 
 async def _release(credentials: Credentials, namespace: str, kind_name: str, owner: str, key: str) -> tuple[str, str]:
-    (kind,) = (each for each in all_kinds() if each.name == kind_name)
+    kind = named(kind_name)
     path, label = path_of(kind, namespace, owner), f"{kind_name} {namespace}/{owner}"
     if kind_name == STATEFUL_SET:
         label = f"pod {owner}-{key.rpartition('-')[2]} of {label}"

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import msgspec
-
 from bayplan.controllers.rebalancer import protecting
 from bayplan.controllers.rebalancer.planner import DELETION_COST
 from bayplan.errors import InputError
 from bayplan.objects import crane_annotations, kosmos, spare, volume, workload
-from bayplan.objects.kinds import Kind, convert, describe
+from bayplan.objects.kinds import Kind, as_written, convert, describe
 from bayplan.objects.kubevirt import STICKY_NODE
 from bayplan.objects.manifests import AT
 from bayplan.objects.pod_defaulting import SYSTEM_PRIORITY_CLASSES
@@ -77,7 +75,7 @@ class Trimming:
 
     def document(self, kind: Kind, raw: dict[str, Any]) -> dict[str, Any] | None:
         """One object, or ``None`` if it cannot be used: one odd object must not spoil all others."""
-        if kind.name == "PriorityClass" and raw["metadata"]["name"] in SYSTEM_PRIORITY_CLASSES:
+        if kind.called == "PriorityClass" and raw["metadata"]["name"] in SYSTEM_PRIORITY_CLASSES:
             return None
         try:
             thing = convert(raw, kind.struct)
@@ -87,14 +85,13 @@ class Trimming:
         if mistakes:
             self._warn(f"left out: {mistakes[0].located('', 0, describe({**raw, 'kind': kind.name}))}")
             return None
-        # The structs hold what scheduling reads, so writing them out again drops all the rest.
-        trimmed: dict[str, Any] = self._trim(msgspec.to_builtins(thing))
+        trimmed = self._trimmed(kind, as_written(thing))
         if not self._whole:
             for field in _BOOKKEEPING:
                 trimmed["metadata"].pop(field, None)
-            if kind.name == "StorageClass":
+            if kind.called == "StorageClass":
                 trimmed.pop("parameters", None)
-        if kind.name == "PodDisruptionBudget":
+        if kind.called == "PodDisruptionBudget":
             # A status that says nothing would look like a manifest, and be worked out anew.
             trimmed.setdefault("status", {}).setdefault("disruptionsAllowed", 0)
         return {"apiVersion": kind.api_version, "kind": kind.name, **trimmed}
@@ -107,6 +104,18 @@ class Trimming:
             if spec.get("priorityClassName", "") not in known:
                 spec.pop("priorityClassName", None)
         return documents
+
+    def _trimmed(self, kind: Kind, written: dict[str, Any]) -> dict[str, Any]:
+        """
+        Structs hold what scheduling reads, so writing them out again dropped all the rest.  Of kinds without a class
+        nobody knows what a plugin reads, but what a secret holds goes into no file.
+        """
+        if not kind.is_plain:
+            trimmed: dict[str, Any] = self._trim(written)
+            return trimmed
+        if kind.called == "Secret" and not self._whole:
+            written = {key: value for key, value in written.items() if key not in ("data", "stringData")}
+        return {**written, "metadata": self._trim(written["metadata"])}
 
     def _trim(self, value: Any) -> Any:
         if isinstance(value, dict):

@@ -80,7 +80,7 @@ def explain(
         given = loading.read(filename, recursive=recursive, config=config, plugins=plugin or ())
         default = "default"
     asked = asked._replace(namespace=namespace or asked.namespace or default)
-    world = assemble(given, seed=seed, now=started, plugins=plugin or (), only=asked, warn=warn)
+    world = assemble(given, seed=seed, now=started, only=asked, warn=warn)
     with progress("pods judged") as tell:
         document = outcomes.explain_subject(world, asked, tell)
     show(document, output, lambda: outcomes.as_text(document, top=top, style=style()))
@@ -92,9 +92,11 @@ def live_cluster(
 ) -> tuple[Given, str]:
     """A live cluster as if it had been read from files, and the namespace its context names."""
     from bayplan.app import snapshotting
+    from bayplan.plugins.registering import registry
     from bayplan.simulator import loading
 
-    live = snapshotting.look(kubeconfig, context, plugins=plugins, whole=True, warn=warn)
+    known = registry(plugins)
+    live = snapshotting.look(kubeconfig, context, plugins=known, whole=True, warn=warn)
     documents = loading.documents_of(live.documents)
     configuration = None if config is None else loading.read_config(config)
-    return loading.load(documents, configuration, plugins), live.namespace
+    return loading.load(documents, configuration, known), live.namespace

@@ -125,7 +125,7 @@ def _dry_run(
         raise InputError("files and a live cluster at once", fix="leave out -f, or --kubeconfig and --context")
     else:
         given = loading.read(filename, recursive=recursive, config=config, plugins=plugins)
-    world = assemble(given, now=options.read_now(now), plugins=plugins, warn=warn)
+    world = assemble(given, now=options.read_now(now), warn=warn)
     document = planning.plan_world(world)
     show(document, output, lambda: planning.as_text(document))
     return 1 if document["summary"]["moves"] else 0

@@ -81,7 +81,6 @@ def simulate(
             seed=seed,
             now=started,
             run_for_s=length,
-            plugins=plugin or (),
             with_explanations=explain,
             with_summary=summary,
             load=LoadOptions(outages=options.read_spans(outage or (), "--outage")),

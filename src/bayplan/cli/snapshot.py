@@ -53,8 +53,9 @@ def snapshot(
     the cluster.
     """
     from bayplan.app import snapshotting
+    from bayplan.plugins.registering import registry
 
-    live = snapshotting.look(kubeconfig, context, plugins=plugin or (), keep=annotation or (), warn=warn)
+    live = snapshotting.look(kubeconfig, context, plugins=registry(plugin or ()), keep=annotation or (), warn=warn)
     document = snapshotting.as_list(live)
     if output in ON_STDOUT:
         write(_text(document, ON_STDOUT[output]))

@@ -26,6 +26,7 @@ from bayplan.engine.queue import QueueProfile, SchedulingQueue, requeue_rules
 from bayplan.engine.running import beside, complain, log, queue_key_of
 from bayplan.engine.scheduling_cycle import Settings, decide, deciding
 from bayplan.engine.scoring import scramble
+from bayplan.engine.store import Shelf
 from bayplan.engine.waiting import WaitingPods
 from bayplan.errors import GO_THROUGH
 from bayplan.framework.cycle_state import CycleState
@@ -74,7 +75,9 @@ class Scheduler:
         self._metrics = metrics or NoMetrics()
         self._handles: dict[str, Handle] = {}
         self._preempting: set[str] = set()
+        self._shelf = Shelf(self.cache.objects)
         self.profiles = make_profiles(self._handle_for)
+        self._shelf.hold(_kinds_read(self.profiles))
         self.queue = SchedulingQueue(
             clock,
             {name: _queue_profile(profile, bool(extenders)) for name, profile in self.profiles.items()},
@@ -288,7 +291,7 @@ class Scheduler:
             handle = self._handles[profile_name] = Handle(
                 clock=self.clock,
                 snapshot=self.cache.snapshot,
-                objects=self.cache.objects,
+                objects=self._shelf,
                 nominated=_NobodyNominated(),
                 waiting=self.waiting,
                 filters=_NoFiltersYet(),
@@ -331,12 +334,17 @@ class _NoFiltersYet:
         self.fits(state, pod, node)
 
 
+def _kinds_read(profiles: Mapping[str, Profile]) -> set[str]:
+    instances = (plugin for profile in profiles.values() for plugin in profile.instances.values())
+    return {"Namespace", *(kind for plugin in instances for kind in plugin.kinds_read())}
+
+
 def _observers(profiles: Mapping[str, Profile]) -> dict[str, list[Plugin]]:
     """Who wants to hear of changes, by kind."""
     found: dict[str, list[Plugin]] = {}
     for profile in profiles.values():
         for plugin in profile.instances.values():
-            for kind in plugin.reads if type(plugin).observe is not Plugin.observe else ():
+            for kind in plugin.kinds_read() if type(plugin).observe is not Plugin.observe else ():
                 found.setdefault(kind, []).append(plugin)
     return found
 

@@ -1,13 +1,17 @@
 """
 The other objects a scheduler reads (Service, ReplicaSet, PodDisruptionBudget, Namespace …), by kind.
 
-``engine.scheduler`` fills it from events; plugins read it through ``handle.objects``.
+``engine.scheduler`` fills it from events; plugins read it through ``handle.objects``, a ``Shelf`` of what they declare.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
+
+from bayplan.errors import ConfigError
+from bayplan.framework.mistakes import did_you_mean
+from bayplan.objects import kinds
 
 # A reader that fell this far behind must read the whole kind again.
 MAX_JOURNAL = 1 << 15
@@ -64,3 +68,41 @@ class Store:
         journal.append((namespace, name))
         if len(journal) > MAX_JOURNAL:
             del journal[: MAX_JOURNAL // 2]
+
+
+class Shelf:
+    """
+    The objects of the kinds that the plugins of one profile read.
+
+    Others may be in the store or not, live and simulated, so whoever asks for them is told instead of getting none.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._reads: Collection[str] | None = None
+        self.unreadable = store.unreadable
+        self.generation = store.generation
+        self.changes = store.changes
+
+    def hold(self, reads: Collection[str]) -> None:
+        """What the plugins read is known now: they have all been made."""
+        self._reads = frozenset(reads)
+
+    def get(self, kind: str, namespace: str, name: str) -> Any | None:
+        if self._reads is not None and kind not in self._reads:
+            raise _not_read(kind)
+        return self._store.get(kind, namespace, name)
+
+    def list(self, kind: str, namespace: str | None = None) -> Iterable[Any]:
+        if self._reads is not None and kind not in self._reads:
+            raise _not_read(kind)
+        return self._store.list(kind, namespace)
+
+
+def _not_read(kind: str) -> ConfigError:
+    if kind in ("Node", "Pod"):
+        return ConfigError(f"handle.objects has no {kind}s; they are in handle.snapshot().nodes")
+    if not kinds.is_known(kind):
+        known = (each.called for each in kinds.all_kinds())
+        return ConfigError(f'there is no kind "{kind}"{did_you_mean(kind, known)}; add a Kind(...) to reads')
+    return ConfigError(f'{kind} is not read; add it: reads = ("{kind}",)')

@@ -63,6 +63,7 @@ from bayplan.framework.status import (
     unresolvable,
     unschedulable,
 )
+from bayplan.objects.kind import Kind
 
 __all__ = [
     "EXTENSION_POINTS",
@@ -85,6 +86,7 @@ __all__ = [
     "Handle",
     "ImageState",
     "Key",
+    "Kind",
     "LabelColumn",
     "Mask",
     "NodeTable",

@@ -55,7 +55,7 @@ _ACTION_NAMES = {
 
 ASSIGNED_POD = "AssignedPod"
 UNSCHEDULED_POD = "UnschedulablePod"
-_POD_KINDS = frozenset({"Pod", ASSIGNED_POD, UNSCHEDULED_POD})
+POD_KINDS = frozenset({"Pod", ASSIGNED_POD, UNSCHEDULED_POD})
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,4 +109,4 @@ ON_ANYTHING = (On("*", Change.ANY),)
 def _same_kind(registered: str, incoming: str) -> bool:
     if registered in ("*", incoming):
         return True
-    return registered == "Pod" and incoming in _POD_KINDS
+    return registered == "Pod" and incoming in POD_KINDS

@@ -15,7 +15,8 @@ from bayplan.errors import ConfigError, InvalidProfileError, UnknownPluginError
 from bayplan.framework.config_model import EVERY_PLUGIN, PluginSet, ProfileConfig, in_file
 from bayplan.framework.mistakes import Mistake, did_you_mean, field_path
 from bayplan.framework.plugin import EXTENSION_POINTS, MAX_SCORE, Plugin, ScorePlugin
-from bayplan.framework.registry import Registry, points_of
+from bayplan.framework.plugin_class import points_of
+from bayplan.framework.registry import Registry
 
 _MAX_TOTAL = 2**63 - 1
 _POD_GROUP_POINTS = ("placement_generate", "placement_score")

@@ -23,6 +23,7 @@ from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.events import ON_ANYTHING, On
 from bayplan.framework.snapshot import Codes, Mask, NodeTable, NodeView, Rows, Scores
 from bayplan.framework.status import Code, Reason, Status, Verdict, as_status
+from bayplan.objects.kinds import Kind, register
 from bayplan.objects.pod import Pod
 
 if TYPE_CHECKING:
@@ -73,13 +74,24 @@ class Plugin:
     name: ClassVar[str]
     Args: ClassVar[type[Any] | None] = None
     reasons: ClassVar[tuple[Reason, ...]] = ()
-    reads: ClassVar[tuple[str, ...]] = ()
-    """Kinds it reads through ``handle.objects``; the live scheduler watches these and no others."""
+    reads: ClassVar[tuple[str | Kind, ...]] = ()
+    """
+    Kinds it reads through ``handle.objects``; files are read for these, and the live scheduler watches these and no
+    others.  A ``Kind`` describes one that Kubernetes does not have by itself.
+    """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if not isinstance(cls.reasons, tuple) or not all(isinstance(reason, Reason) for reason in cls.reasons):
             raise TypeError(f"{cls.__name__}.reasons is not a tuple of Reason: write reasons = (MY_REASON,)")
+        for kind in cls.reads if isinstance(cls.reads, tuple) else ():
+            if isinstance(kind, Kind):
+                register(kind)
+
+    @classmethod
+    def kinds_read(cls) -> tuple[str, ...]:
+        """The names of what it ``reads``."""
+        return tuple(kind.called if isinstance(kind, Kind) else kind for kind in cls.reads)
 
     def __init__(self, args: Any = None, handle: Handle | None = None) -> None:
         self.args = args

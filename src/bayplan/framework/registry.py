@@ -7,7 +7,6 @@ what ``--plugin`` names.  ``profile.build_profiles`` reads it, and ``bayplan plu
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
@@ -15,30 +14,11 @@ from importlib.metadata import EntryPoint, entry_points
 from bayplan.errors import GO_THROUGH, ConfigError, DuplicatePluginError, UnknownPluginError
 from bayplan.framework.importing import load_object
 from bayplan.framework.mistakes import did_you_mean, one_line
-from bayplan.framework.plugin import EXTENSION_POINTS, Plugin, PreFilterExtensions, ScorePlugin
-from bayplan.objects.kinds import all_kinds
+from bayplan.framework.plugin import Plugin
+from bayplan.framework.plugin_class import points_of, problem_of
 
 GROUP = "bayplan.plugins"
 IN_TREE = "in-tree"
-
-# What a class must define itself to take part in a point.  Filter and Score have two forms and their own check.
-_METHODS: tuple[tuple[type[Plugin], tuple[str, ...]], ...] = (
-    (EXTENSION_POINTS["pre_enqueue"], ("pre_enqueue",)),
-    (EXTENSION_POINTS["queue_sort"], ("queue_key",)),
-    (EXTENSION_POINTS["pre_filter"], ("pre_filter",)),
-    (PreFilterExtensions, ("add_pod", "remove_pod")),
-    (EXTENSION_POINTS["post_filter"], ("post_filter",)),
-    (EXTENSION_POINTS["pre_score"], ("pre_score",)),
-    (EXTENSION_POINTS["reserve"], ("reserve", "unreserve")),
-    (EXTENSION_POINTS["permit"], ("permit",)),
-    (EXTENSION_POINTS["pre_bind"], ("pre_bind",)),
-    (EXTENSION_POINTS["bind"], ("bind",)),
-    (EXTENSION_POINTS["post_bind"], ("post_bind",)),
-)
-
-
-_MAY_WAIT = ("background", "bind", "post_bind", "pre_bind")
-"""The only methods that may be coroutines; ``background`` must be one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +37,6 @@ class Entry:
         return points_of(self.cls)
 
 
-def points_of(cls: type[Plugin]) -> tuple[str, ...]:
-    """The extension points a plugin class takes part in, in the order a pod meets them."""
-    return tuple(point for point, kind in EXTENSION_POINTS.items() if issubclass(cls, kind))
-
-
 class Registry:
     """Plugin classes by name, in the order they were registered."""
 
@@ -72,7 +47,7 @@ class Registry:
 
     def register(self, cls: type[Plugin], origin: str = IN_TREE) -> type[Plugin]:
         """Take a plugin in.  The same class again is no harm, another one under its name is refused."""
-        problem = _problem(cls)
+        problem = problem_of(cls)
         if problem:
             raise ConfigError(f"{origin}: {problem}")
         known = self._entries.setdefault(cls.name, Entry(cls, origin))
@@ -137,7 +112,7 @@ class Registry:
                 f'{origin}: "{point.name} = {point.value}" in group {GROUP} cannot be loaded: '
                 f"{one_line(error)}; correct or uninstall the package"
             ) from error
-        problem = _problem(cls)
+        problem = problem_of(cls)
         if problem:
             raise ConfigError(f'{origin}: "{point.name} = {point.value}" in group {GROUP}: {problem}')
         return self.register(cls, origin).name
@@ -149,66 +124,3 @@ def _package(point: EntryPoint) -> str:
 
 def _described(cls: type[Plugin], origin: str) -> str:
     return f"{cls.__module__}.{cls.__qualname__} ({origin})"
-
-
-def _problem(cls: object) -> str:
-    """Why this cannot be a plugin; empty if it can."""
-    if not isinstance(cls, type):
-        return f"{cls!r} is not a class; name one that derives from FilterPlugin, ScorePlugin or the like"
-    if not issubclass(cls, Plugin):
-        return f"class {cls.__name__} is not a plugin; derive it from FilterPlugin, ScorePlugin or the like"
-    name = getattr(cls, "name", None)
-    if not isinstance(name, str) or not name:
-        return f'class {cls.__name__} has no name; add the line name = "{cls.__name__}" to it'
-    if not points_of(cls):
-        return f"class {cls.__name__} takes part in no extension point; derive it from FilterPlugin or the like"
-    missing = _missing_methods(cls)
-    if missing:
-        return f"class {cls.__name__} is abstract; define {', '.join(missing)}"
-    wrong = _wrong_reads(cls.reads) or _wrong_weight(cls) or _wrong_form(cls)
-    return f"class {cls.__name__}: {wrong}" if wrong else ""
-
-
-def _wrong_reads(reads: object) -> str:
-    if not isinstance(reads, tuple) or not all(isinstance(kind, str) for kind in reads):
-        example = reads if isinstance(reads, str) else "Node"
-        return f'reads is {reads!r}; write a tuple of kinds: reads = ("{example}",)'
-    known = {kind.name for kind in all_kinds()}
-    for kind in reads:
-        if kind not in known:
-            return (
-                f'reads names the kind "{kind}", which nobody registered{did_you_mean(kind, known)}; '
-                "a kind of your own is made known with bayplan.objects.kinds.register"
-            )
-    return ""
-
-
-def _wrong_weight(cls: type[Plugin]) -> str:
-    weight: object = cls.default_weight if issubclass(cls, ScorePlugin) else 1
-    if not isinstance(weight, int) or isinstance(weight, bool) or weight < 1:
-        return f"default_weight is {weight!r}; write a whole number of 1 or more"
-    return ""
-
-
-def _wrong_form(cls: type[Plugin]) -> str:
-    """What is called must answer at once, but for a few methods that are waited for."""
-    contract = {name for kind in cls.__mro__ if kind.__module__ == Plugin.__module__ for name in vars(kind)}
-    for name in sorted(contract):
-        waits = inspect.iscoroutinefunction(getattr(cls, name))
-        if waits and name not in _MAY_WAIT:
-            return f"{name} is async; write def {name}: only {', '.join(_MAY_WAIT)} may be async"
-    if not inspect.iscoroutinefunction(cls.background):
-        return "background is not async; write async def background(self)"
-    return ""
-
-
-def _missing_methods(cls: type[Plugin]) -> list[str]:
-    abstract = sorted(getattr(cls, "__abstractmethods__", ())) if inspect.isabstract(cls) else []
-    inherited = [
-        method
-        for kind, methods in _METHODS
-        if issubclass(cls, kind)
-        for method in methods
-        if getattr(cls, method) is getattr(kind, method)
-    ]
-    return [*inherited, *(method for method in abstract if method not in inherited)]

@@ -30,7 +30,7 @@ from bayplan.kube.client import Client, path_of
 from bayplan.kube.watching import SILENCE_S as SILENCE_S
 from bayplan.kube.watching import Watch
 from bayplan.kube.wire import Line, List, Status, is_older, named
-from bayplan.objects.kinds import Kind
+from bayplan.objects.kinds import Kind, decoder
 from bayplan.objects.meta import ApiObject
 
 log = structlog.get_logger()
@@ -80,7 +80,7 @@ class Informer(Generic[T]):
         """Who wants the JSON too, before the callbacks are told."""
         self._refusal = refusal
         """Who wants to know that the kind cannot be read, and why; "" when it can again."""
-        self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(kind.struct)
+        self._made: Callable[[msgspec.Raw], T] = decoder(kind)
         self._lists = msgspec.json.Decoder(List)
         self._lines = msgspec.json.Decoder(Line)
         self._path = path_of(kind)
@@ -217,7 +217,7 @@ class Informer(Generic[T]):
     def _decode(self, raw: msgspec.Raw) -> T | None:
         """An object, or ``None`` for one that makes no sense: it must not stop the others."""
         try:
-            return self._decoder.decode(raw)
+            return self._made(raw)
         except msgspec.MsgspecError as error:
             meta = named(raw)
             self.bad_objects += 1

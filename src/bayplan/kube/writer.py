@@ -33,7 +33,7 @@ from bayplan.kube import binding_message
 from bayplan.kube.client import JSON, MERGE_PATCH, STRATEGIC_PATCH, Client, path_of
 from bayplan.kube.pacing import Pace
 from bayplan.kube.transport import REQUEST_TIMEOUT_S, Response
-from bayplan.objects.kinds import all_kinds
+from bayplan.objects.kinds import named
 from bayplan.objects.pod import Pod
 
 MAX_BINDING = 64
@@ -164,7 +164,7 @@ class ApiWriter:
         subresource: str = "",
     ) -> str:
         """A merge patch, with the resource version as precondition; gives the version that holds it then."""
-        (known,) = (each for each in all_kinds() if each.name == kind)
+        known = named(kind)
         path = path_of(known, namespace, name)
         place = path_of(known, namespace, name, subresource)
         body = patch

@@ -1,54 +1,57 @@
 """Which kinds there are, and how a raw object becomes one of them.
 
-`manifests` and `loading` ask it about files, `kube` about API paths. Other packages add their own kinds with
-`register`.
+`manifests` and `loading` ask it about files, `kube` about API paths. Plugins describe kinds that are not here with a
+`Kind` among what they read, which is then registered.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import msgspec
 
-from bayplan.errors import InputError
+from bayplan.errors import ConfigError, InputError
 from bayplan.objects import kosmos, kubevirt, placement, policy, volume, workload
+from bayplan.objects.kind import Kind as Kind
 from bayplan.objects.meta import ApiObject
+from bayplan.objects.mismatching import mismatch
+from bayplan.objects.mistakes import nearest
 from bayplan.objects.node import Node
+from bayplan.objects.plain import PlainObject
 from bayplan.objects.pod import Pod
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """One kind of object: where the API serves it, and the struct that holds it."""
-
-    group: str
-    version: str
-    name: str
-    plural: str
-    struct: type[ApiObject]
-    namespaced: bool = True
-
-    @property
-    def api_version(self) -> str:
-        return f"{self.group}/{self.version}" if self.group else self.version
-
 
 _KINDS: dict[tuple[str, str], Kind] = {}
 _BY_STRUCT: dict[type[ApiObject], Kind] = {}
+_CALLED: dict[str, Kind] = {}
 _BUILT_IN: set[tuple[str, str]] = set()
-"""Group and name of the kinds that every API server has."""
+"""Group and name of the kinds that every API server has and that have a class here."""
+_OURS: set[tuple[str, str]] = set()
+"""Group and name of the kinds that Bayplan itself reads: nobody can give them another class."""
 
 
 def register(kind: Kind) -> None:
-    """Make a kind known; the last one with the same group and name wins."""
-    _KINDS[kind.group, kind.name] = kind
-    _BY_STRUCT[kind.struct] = kind
+    """Make a kind known; the last one with the same group and name wins.
+
+    Raises ConfigError if its name is taken by a kind of another group, or if Bayplan itself needs it as it is.
+    """
+    key = kind.group, kind.name
+    other = _CALLED.get(kind.called)
+    if other is not None and (other.group, other.name) != key:
+        own = f"{kind.group.partition('.')[0].capitalize()}{kind.name}"
+        raise ConfigError(
+            f"there is a {kind.called} in {other.api_version} already: call the one in {kind.api_version} something "
+            f'else for plugins, such as Kind(..., alias="{own}")'
+        )
+    if key in _OURS and kind != _KINDS[key]:
+        raise ConfigError(f'Bayplan has a {kind.name} in {kind.api_version}: name it in reads as "{kind.name}"')
+    before = _KINDS.get(key)
+    if before is not None:
+        _CALLED.pop(before.called, None)
+    _KINDS[key] = _CALLED[kind.called] = _BY_STRUCT[kind.struct] = kind
 
 
-for _group, _plural, _struct, _namespaced in (
+for _group, _resource, _struct, _namespaced in (
     ("", "namespaces", workload.Namespace, False),
     ("", "nodes", Node, False),
     ("", "pods", Pod, True),
@@ -71,7 +74,7 @@ for _group, _plural, _struct, _namespaced in (
     ("storage.k8s.io", "csistoragecapacities", volume.CSIStorageCapacity, True),
     ("storage.k8s.io", "volumeattachments", volume.VolumeAttachment, False),
 ):
-    register(Kind(_group, "v1", _struct.__name__, _plural, _struct, _namespaced))
+    register(Kind(_group, "v1", _struct.__name__, _resource, _struct, _namespaced))
     _BUILT_IN.add((_group, _struct.__name__))
 
 for _kind in (
@@ -92,7 +95,7 @@ for _kind in (
 ):
     register(_kind)
 
-for _version, _plural, _known, _namespaced in (
+for _version, _resource, _known, _namespaced in (
     ("v1", "managedclusters", placement.ManagedCluster, False),
     ("v1beta2", "managedclustersets", placement.ManagedClusterSet, False),
     ("v1beta2", "managedclustersetbindings", placement.ManagedClusterSetBinding, True),
@@ -100,7 +103,29 @@ for _version, _plural, _known, _namespaced in (
     ("v1beta1", "placementdecisions", placement.PlacementDecision, True),
     ("v1alpha1", "addonplacementscores", placement.AddOnPlacementScore, True),
 ):
-    register(Kind(placement.GROUP, _version, _known.__name__, _plural, _known, _namespaced))
+    register(Kind(placement.GROUP, _version, _known.__name__, _resource, _known, _namespaced))
+
+_OURS.update(_KINDS)
+
+# Kinds of every API server that only plugins of others read.
+for _group, _version, _names in (
+    ("", "v1", "ConfigMap Endpoints Event LimitRange PodTemplate ResourceQuota Secret ServiceAccount"),
+    ("apps", "v1", "ControllerRevision"),
+    ("autoscaling", "v2", "HorizontalPodAutoscaler"),
+    ("coordination.k8s.io", "v1", "Lease"),
+    ("discovery.k8s.io", "v1", "EndpointSlice"),
+    ("networking.k8s.io", "v1", "Ingress NetworkPolicy"),
+    ("rbac.authorization.k8s.io", "v1", "Role RoleBinding"),
+):
+    for _name in _names.split():
+        register(Kind(_group, _version, _name, "endpoints" if _name == "Endpoints" else ""))
+for _group, _name in (
+    ("networking.k8s.io", "IngressClass"),
+    ("rbac.authorization.k8s.io", "ClusterRole"),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"),
+):
+    register(Kind(_group, "v1", _name, namespaced=False))
 
 
 def find(api_version: str, kind: str) -> Kind | None:
@@ -113,15 +138,32 @@ def all_kinds() -> tuple[Kind, ...]:
     return tuple(_KINDS.values())
 
 
+def named(called: str) -> Kind:
+    """The kind that plugins call so; ConfigError if nobody registered it."""
+    if called not in _CALLED:
+        guess = nearest(called, _CALLED)
+        raise ConfigError(f'there is no kind "{called}"' + (f'; did you mean "{guess}"?' if guess else ""))
+    return _CALLED[called]
+
+
+def is_known(called: str) -> bool:
+    return called in _CALLED
+
+
+def those(names: Collection[str]) -> list[Kind]:
+    """The kinds that plugins call so, of those that are registered."""
+    return [kind for kind in _KINDS.values() if kind.called in names]
+
+
 def is_built_in(kind: Kind) -> bool:
-    """Whether every API server has it; the others are custom resources."""
+    """Whether every API server has it, and it has a class here."""
     return (kind.group, kind.name) in _BUILT_IN
 
 
 def kind_of(thing: ApiObject) -> str:
-    """The kind of an object that was decoded."""
+    """The kind of an object that was decoded, as plugins call it."""
     kind = _BY_STRUCT.get(type(thing))
-    return kind.name if kind else type(thing).__name__
+    return kind.called if kind else type(thing).__name__
 
 
 def api_version_of(thing: ApiObject) -> str:
@@ -188,14 +230,36 @@ def decode(raw: Mapping[str, Any] | bytes | str, source: str = "", line: int = 0
 def convert(raw: Mapping[str, Any], struct: type[ApiObject]) -> ApiObject:
     """A raw object as `struct`. ``field:`` with nothing after it means the field is not there, as in Go."""
     try:
-        return msgspec.convert(raw, struct)
+        return _made(raw, struct)
     except msgspec.ValidationError:
         pass
     cleaned = _without_nulls(raw)
     try:
-        return msgspec.convert(cleaned, struct)
+        return _made(cleaned, struct)
     except msgspec.ValidationError as error:
-        raise _mismatch(str(error), cleaned) from None
+        raise mismatch(str(error), cleaned, describe(cleaned)) from None
+
+
+def _made(raw: Mapping[str, Any], struct: type[ApiObject]) -> ApiObject:
+    return struct.of(raw) if issubclass(struct, PlainObject) else msgspec.convert(raw, struct)
+
+
+def decoder(kind: Kind) -> Callable[[bytes | msgspec.Raw], Any]:
+    """What makes objects of the kind from the JSON of an API server, in whose lists they do not say what they are."""
+    struct = kind.struct
+    if not issubclass(struct, PlainObject):
+        return msgspec.json.Decoder(struct).decode
+    decode = msgspec.json.Decoder(dict[str, Any]).decode
+    typed = {"apiVersion": kind.api_version, "kind": kind.name}
+    return lambda raw: struct.of(typed | decode(raw))
+
+
+def as_written(thing: ApiObject) -> dict[str, Any]:
+    """The fields of an object as they would be written; of a kind with a class, without its type."""
+    if isinstance(thing, PlainObject):
+        return dict(thing.written)
+    fields: dict[str, Any] = msgspec.to_builtins(thing)
+    return fields
 
 
 _EMPTY_VALUES = {
@@ -218,57 +282,9 @@ def _without_nulls(value: Any, parent: str = "") -> Any:
     return [_without_nulls(each) for each in value] if isinstance(value, list) else value
 
 
-_MESSAGE = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<path>[^`]*)`)?", re.DOTALL)
-_EXPECTED = re.compile(r"Expected `(?P<wanted>[^`]*)`, got `(?P<given>[^`]*)`")
-_WORDS = {
-    "str": "text",
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "array": "a list",
-    "object": "a mapping",
-    "null": "nothing",
-}
-
-
-def _mismatch(message: str, raw: Mapping[str, Any]) -> InputError:
-    """msgspec's sentence in the words of somebody who writes manifests."""
-    parts = _MESSAGE.fullmatch(message)
-    what, path = (parts["what"], parts["path"] or "") if parts else (message, "")
-    expected = _EXPECTED.fullmatch(what)
-    if expected is None:
-        return InputError(what, object=describe(raw), field=path)
-    field, value = _resolve(path, raw, expected["given"])
-    wanted = [each.strip() for each in expected["wanted"].split("|")]
-    words = " or ".join(_WORDS.get(each, each) for each in wanted if each != "null")
-    given = _WORDS.get(expected["given"], expected["given"])
-    fix = f"write {words}"
-    if "str" in wanted and isinstance(value, bool | int | float):
-        shown = str(value).lower() if isinstance(value, bool) else str(value)
-        given, fix = f"{given} ({shown})", f'put it in quotes: "{shown}"'
-    return InputError(f"must be {words}, not {given}", object=describe(raw), field=field, fix=fix)
-
-
-def _resolve(path: str, raw: Any, given: str) -> tuple[str, Any]:
-    """The path with the ``[...]`` that stands for a map entry replaced by the entry of the wrong type."""
-    python = {"str": str, "int": int, "float": float, "bool": bool, "array": list, "object": dict}
-    field, value = "", raw
-    for part in re.findall(r"\[\.\.\.\]|\[\d+\]|[^.\[\]]+", path):
-        if part == "[...]":
-            entries = value.items() if isinstance(value, Mapping) else ()
-            wrong = next(((k, v) for k, v in entries if type(v) is python.get(given, type(None))), ("?", None))
-            field, value = f"{field}.{wrong[0]}", wrong[1]
-        elif part.startswith("["):
-            value = value[int(part[1:-1])] if isinstance(value, list) else None
-            field = f"{field}{part}"
-        else:
-            value = value.get(part) if isinstance(value, Mapping) else None
-            field = f"{field}.{part}" if field else part
-    return field, value
-
-
 def _by_name(kind: str) -> Kind | None:
-    return next((each for each in _KINDS.values() if each.name == kind), None)
+    """A kind of that name; what has no class here is nobody's mistake, it may be of some other group."""
+    return next((each for each in _KINDS.values() if each.name == kind and not each.is_plain), None)
 
 
 def _is_builtin_group(api_version: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 
@@ -37,15 +37,23 @@ class Loaded:
         return f"not needed and left out: {named}" if named else ""
 
 
-def load(documents: Iterable[Document], *, with_namespaces: bool = True, strict: bool = True) -> Loaded:
+def load(
+    documents: Iterable[Document],
+    *,
+    with_namespaces: bool = True,
+    strict: bool = True,
+    reads: Collection[str] = (),
+) -> Loaded:
     """Objects as an API server would store them; namespaces that are only mentioned are added at the end.
+
+    `reads` are the kinds that plugins read; of those without a class, all others are left out.
 
     `strict` is for what people write: fields that no API server knows are misspelt, and a pod has containers.
     Raises InputError for one mistake, InputErrors for more.
     """
     loaded = Loaded()
     mistakes: list[InputError] = []
-    decoded = [*_decode(documents, loaded, mistakes, strict)]
+    decoded = [*_decode(documents, loaded, mistakes, strict, reads)]
     for document, thing in decoded:
         mistakes.extend(_located(each, document) for each in validating.check_object(thing))
         place = ": ".join(filter(None, (document.place, kinds.describe(document.raw))))
@@ -67,20 +75,35 @@ _Decoded = list[tuple[Document, ApiObject]]
 
 
 def _decode(
-    documents: Iterable[Document], loaded: Loaded, mistakes: list[InputError], strict: bool
+    documents: Iterable[Document],
+    loaded: Loaded,
+    mistakes: list[InputError],
+    strict: bool,
+    reads: Collection[str],
 ) -> Iterator[tuple[Document, ApiObject]]:
     noticed: set[str] = set()
     for order, document in enumerate(documents):
         try:
             kind = kinds.check_type(document.raw)
-            if kind is None:
+            if kind is None or (kind.is_plain and kind.called not in reads):
                 loaded.strangers.append(document)
+                loaded.warnings.extend(_taken_for_another(document, reads))
                 continue
             if strict and kinds.is_built_in(kind):
                 _check_as_written(kind.name, document, loaded.warnings, mistakes, noticed)
             yield document, _named(kinds.convert(document.raw, kind.struct), order)
         except InputError as error:
             mistakes.append(_located(error, document))
+
+
+def _taken_for_another(document: Document, reads: Collection[str]) -> Iterator[str]:
+    """A stranger by the name of a kind that a plugin reads."""
+    if document.kind in reads:
+        meant = kinds.named(document.kind).api_version
+        yield (
+            f"{document}: left out: plugins read the {document.kind} of {meant}; "
+            f"write apiVersion: {meant} if that is what it is"
+        )
 
 
 def _check_as_written(

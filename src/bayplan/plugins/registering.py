@@ -8,13 +8,11 @@ that ``--plugin`` names) and hand ``make_profiles`` to the engine, which gives e
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from bayplan.errors import ConfigError
 from bayplan.framework.config import MoreMistakes
 from bayplan.framework.config_model import PluginConfig, ProfileConfig, SchedulerConfig
 from bayplan.framework.handle import Handle
-from bayplan.framework.mistakes import Mistake
 from bayplan.framework.profile import Profile, build_profiles, find_problems
 from bayplan.framework.registry import Registry
 from bayplan.objects import spare
@@ -27,25 +25,33 @@ MakeProfiles = Callable[[Callable[[str], Handle]], Mapping[str, Profile]]
 """Given a handle for each scheduler name, the profiles by that name."""
 
 
-def registry(specs: Sequence[str] = (), discover: bool = True) -> tuple[Registry, tuple[str, ...]]:
-    """All plugins there are, and the names of those that ``specs`` (``module:Class``) brought."""
+class Plugins(NamedTuple):
+    """The plugins of a run: all there are, and the names of those that were asked for beside the configuration."""
+
+    known: Registry
+    extra: tuple[str, ...] = ()
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The kinds that any of them reads."""
+        return frozenset(kind for entry in self.known for kind in entry.cls.kinds_read())
+
+
+def registry(specs: Sequence[str] = (), discover: bool = True) -> Plugins:
+    """
+    All plugins there are; ``specs`` (``module:Class``) are asked for.
+
+    Call it before any object is read: plugins bring kinds with them.
+    """
     known = Registry(IN_TREE)
     if discover:
         known.discover()
-    return known, tuple(known.load_spec(spec).name for spec in specs)
+    return Plugins(known, tuple(known.load_spec(spec).name for spec in specs))
 
 
-def mistakes_of(specs: Sequence[str] = ()) -> MoreMistakes:
+def mistakes_of(plugins: Plugins) -> MoreMistakes:
     """For ``load_config``: what is wrong with the plugins that a configuration names."""
-
-    def find(config: SchedulerConfig) -> Iterable[Mistake]:
-        try:
-            known, extra = registry(specs)
-        except ConfigError:
-            return []  # a plugin that cannot be loaded is told by whoever loads it for good
-        return find_problems(config, known, DEFAULT_PLUGINS, extra)
-
-    return find
+    return lambda config: find_problems(config, plugins.known, DEFAULT_PLUGINS, plugins.extra)
 
 
 def make_profiles(

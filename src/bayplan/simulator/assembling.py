@@ -22,7 +22,7 @@ from bayplan.objects.pod import Pod
 from bayplan.objects.policy import PodDisruptionBudget
 from bayplan.plugins.defaults import OWN_PLUGINS
 from bayplan.plugins.leaf_node_workload_policy.reading import asks
-from bayplan.plugins.registering import make_profiles, registry
+from bayplan.plugins.registering import make_profiles
 from bayplan.simulator.budgets import Budgets
 from bayplan.simulator.changing import Changes
 from bayplan.simulator.cluster import SimulatedCluster, added
@@ -78,8 +78,6 @@ def assemble(
     *,
     seed: int = 0,
     now: float | None = None,
-    plugins: Sequence[str] = (),
-    discover: bool = True,
     only: Subject | None = None,
     remember_classes: bool = True,
     load: LoadOptions | None = None,
@@ -90,8 +88,6 @@ def assemble(
 
     Args:
         now: the wall clock (epoch seconds) at which virtual time starts; the real one if it is not given.
-        plugins: ``module:Class`` of plugins to add.
-        discover: whether to take in the plugins of installed packages.
         only: the pod or workload all this is about.  Without a configuration its scheduler is then the only one that
             is known, and pods of others, with their nominations, are none of its business.
         remember_classes: whether what was found for a pod is carried to the next of its kind; decisions are the same.
@@ -108,7 +104,7 @@ def assemble(
     volumes = Volumes((*given.objects, *workloads.made), lambda thing: _has_status(given, thing))
     stored = StoredObjects(each for each in (*given.objects, *workloads.made) if not isinstance(each, Node | Pod))
     cluster = SimulatedCluster(clock, workloads, _budgets(given, workloads), volumes, stored)
-    known, extra = registry(plugins, discover)
+    known, extra = given.plugins
     if given.config is None:
         extra = (*OWN_PLUGINS, *extra)
     scheduler = Scheduler(

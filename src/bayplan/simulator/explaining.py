@@ -21,6 +21,7 @@ from bayplan.objects.manifests import Document
 from bayplan.objects.pod import Pod
 from bayplan.objects.quantity import format_resource
 from bayplan.objects.resources import PODS
+from bayplan.plugins.registering import registry
 from bayplan.plugins.resource_columns import allocatable, requested
 from bayplan.simulator import numbers
 from bayplan.simulator.assembling import World, assemble
@@ -46,9 +47,11 @@ def explain_documents(
     discover: bool = True,
 ) -> dict[str, Any]:
     """Explain one pod among raw objects; see ``explain_pod`` for the answer."""
-    given = load(documents_of(docs), None if config is None else Document("config", 0, config))
+    given = load(
+        documents_of(docs), None if config is None else Document("config", 0, config), registry(plugins, discover)
+    )
     only = Subject(POD, namespace, name)
-    world = assemble(given, seed=seed, now=now, plugins=plugins, discover=discover, only=only)
+    world = assemble(given, seed=seed, now=now, only=only)
     return explain_pod(world, namespace, name)
 
 

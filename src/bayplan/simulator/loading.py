@@ -23,7 +23,7 @@ from bayplan.objects.manifests import AT, Document
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.pod import Pod
 from bayplan.objects.workload import Workload
-from bayplan.plugins.registering import mistakes_of
+from bayplan.plugins.registering import Plugins, mistakes_of, registry
 from bayplan.simulator.annotation_checking import annotation_mistakes
 
 CHANGEABLE = (
@@ -45,6 +45,8 @@ class Given:
     """Objects as they are from so many seconds on, in the order of time."""
     left_out: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Names of annotations that a snapshot is without, by its file."""
+    plugins: Plugins = field(default_factory=lambda: registry(discover=False))
+    """Those that the objects were read for, and that will judge them: they say which kinds are read."""
 
     def place(self, thing: ApiObject) -> Document | None:
         """The document an object came from; None for one that was made here."""
@@ -63,9 +65,10 @@ def read(
     Everything in the files; ``config`` names a file with a KubeSchedulerConfiguration, ``plugins`` are those it may
     name beside the ones that are known anyway.
     """
+    known = registry(plugins)  # first of all: with plugins come kinds, and these are what files are read for
     warnings: list[str] = []
     documents = manifests.read(inputs, recursive=recursive, stdin=stdin, warn=warnings.append)
-    given = load(documents, None if config is None else read_config(config), plugins, strict=True)
+    given = load(documents, None if config is None else read_config(config), known, strict=True)
     given.warnings[:0] = warnings
     return given
 
@@ -87,22 +90,23 @@ def read_config(path: str | Path) -> Document:
 def load(
     documents: Iterable[Document],
     config: Document | None = None,
-    plugins: Sequence[str] = (),
+    plugins: Plugins | None = None,
     *,
     strict: bool = False,
 ) -> Given:
     """
     Documents as the objects a cluster would hold; ``strict`` for what people wrote, see ``objects.loading``.
 
-    Raises ``InputError`` or ``ConfigError``.
+    ``plugins`` are those of the run, Bayplan's own without it.  Raises ``InputError`` or ``ConfigError``.
     """
+    plugins = registry(discover=False) if plugins is None else plugins
     rest: list[Document] = []
     configs = [] if config is None else [config]
     for document in documents:
         (configs if document.kind == CONFIG_KIND else rest).append(document)
     settings, warnings = _config(configs, plugins)
     times = _times(rest)
-    loaded = loading.load(rest, strict=strict)
+    loaded = loading.load(rest, strict=strict, reads=plugins.reads)
     warnings += loaded.warnings
     if loaded.note:
         warnings.append(loaded.note)
@@ -111,7 +115,7 @@ def load(
     now = [each for each in loaded.objects if AT not in each.annotations]
     later = [(times[each.annotations[AT]], each) for each in loaded.objects if AT in each.annotations]
     left_out = {each.source: each.left_out for each in rest if each.left_out}
-    given = Given(now, settings, warnings, _places(rest), sorted(later, key=lambda pair: pair[0]), left_out)
+    given = Given(now, settings, warnings, _places(rest), sorted(later, key=lambda pair: pair[0]), left_out, plugins)
     mistakes = [*_template_mistakes(given), *_annotation_mistakes(given)]
     if mistakes:
         raise mistakes[0] if len(mistakes) == 1 else InputErrors(mistakes)
@@ -130,11 +134,17 @@ def _times(documents: Iterable[Document]) -> dict[str, float]:
         except ValueError as error:
             wrong = InputError(str(error), field=f"metadata.annotations[{AT}]")
             raise wrong.located(document.source, document.line, kinds.describe(document.raw)) from None
-        if document.kind not in CHANGEABLE:
+        if document.kind not in CHANGEABLE and not _is_plain(document):
             wrong = InputError(f"a {document.kind} cannot come later", field=f"metadata.annotations[{AT}]",
                                fix=f"write it for {', '.join(CHANGEABLE)} only")  # fmt: skip
             raise wrong.located(document.source, document.line, kinds.describe(document.raw))
     return times
+
+
+def _is_plain(document: Document) -> bool:
+    """Whether it has no class here: then no controller has a part in it, and it may come when it likes."""
+    kind = kinds.find(document.api_version, document.kind)
+    return kind is not None and kind.is_plain
 
 
 def _template_mistakes(given: Given) -> Iterator[InputError]:
@@ -166,7 +176,7 @@ def _annotation_mistakes(given: Given) -> Iterator[InputError]:
                 yield wrong.located(document.source, document.line, kinds.describe(document.raw))
 
 
-def _config(configs: Sequence[Document], plugins: Sequence[str]) -> tuple[SchedulerConfig | None, list[str]]:
+def _config(configs: Sequence[Document], plugins: Plugins) -> tuple[SchedulerConfig | None, list[str]]:
     if not configs:
         return None, []
     if len(configs) > 1:
@@ -186,5 +196,5 @@ def _places(documents: Iterable[Document]) -> dict[tuple[str, str, str], Documen
         if kind is None or document.moment is not None:
             continue
         namespace = document.meta.get("namespace") or ("default" if kind.namespaced else "")
-        places[document.kind, namespace, document.meta.get("name", "")] = document
+        places[kind.called, namespace, document.meta.get("name", "")] = document
     return places

@@ -32,7 +32,7 @@ Tell = Callable[[int, int], None]
 
 def measure(nodes: int = MILLION, pods: int = MILLION, seed: int = 0, progress: Tell = lambda done, total: None) -> Any:
     """Schedule so many pods on so many nodes; seconds and memory."""
-    scheduler = assemble(load([]), seed=seed, now=0.0, discover=False).scheduler
+    scheduler = assemble(load([]), seed=seed, now=0.0).scheduler
     collects = gc.isenabled()
     gc.disable()
     try:

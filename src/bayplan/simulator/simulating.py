@@ -7,7 +7,7 @@ One simulation from beginning to end: what was given goes in, the document ``kin
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from bayplan.simulator import clock_loop, report
@@ -27,8 +27,6 @@ def simulate(
     seed: int = 0,
     now: float | None = None,
     run_for_s: float | None = None,
-    plugins: Sequence[str] = (),
-    discover: bool = True,
     with_explanations: bool = False,
     with_summary: bool = False,
     load: LoadOptions | None = None,
@@ -41,7 +39,6 @@ def simulate(
     Args:
         now: the wall clock (epoch seconds) at which virtual time starts; the real one if it is not given.
         run_for_s: let virtual time run on this long; without it the run ends when nothing more can happen.
-        plugins: ``module:Class`` of plugins to add.
         with_explanations: explain every pod that is pending in the end.
         with_summary: add sums by workload, by zone and by kind of node.
         load: how real use is simulated, in a run of a given length with usage profiles.
@@ -50,7 +47,7 @@ def simulate(
     # Whole seconds: a backoff ends with a second, so a fraction would make two runs differ.
     started_at = float(int(time.time())) if now is None else now
     options = None if run_for_s is None else load or LoadOptions()
-    world = assemble(given, seed=seed, now=started_at, plugins=plugins, discover=discover, load=options, warn=warn)
+    world = assemble(given, seed=seed, now=started_at, load=options, warn=warn)
     stopped = run(world, run_for_s, progress)
     document = report.simulation(world, seed, stopped, with_summary=with_summary)
     if with_explanations:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from bayplan.engine.events import Event, ObjectAdded, ObjectChanged, ObjectDeleted
@@ -53,7 +52,7 @@ class StoredObjects:
             raise NotFoundError(404, f'{kind} "{name}" not found')
         if version and version != known.metadata.resource_version:
             raise ConflictError(409, f'{kind} "{name}" has been modified; try again with the newest version')
-        event = self.put(msgspec.convert(merged(msgspec.to_builtins(known), patch), type(known)))
+        event = self.put(kinds.convert(merged(kinds.as_written(known), patch), type(known)))
         return str(self._version), [event]
 
 

@@ -87,7 +87,7 @@ class WorkloadRun:
         first = list(takewhile(lambda action: isinstance(action, CreateNodes | CreateObjects), workload.actions))
         self._rest = workload.actions[len(first) :]
         given = self._load(manifest for action in first for manifest in self._manifests(action))
-        world = assemble(given, seed=seed, now=0.0, discover=False, remember_classes=remember)
+        world = assemble(given, seed=seed, now=0.0, remember_classes=remember)
         self._scheduler, self._clock = world.scheduler, world.clock
 
     def run(self) -> None:

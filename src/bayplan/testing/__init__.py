@@ -5,13 +5,15 @@ Nothing that is shipped to run a cluster imports this package.
 """
 
 from bayplan.testing.agreement import assert_forms_agree, random_cluster, random_node, random_pod
-from bayplan.testing.builders import NodeBuilder, PodBuilder, node, pod
+from bayplan.testing.builders import NodeBuilder, ObjectBuilder, PodBuilder, api_object, node, pod
 from bayplan.testing.harness import Recorder, cluster, make, reasons, run_filter, run_score
 
 __all__ = [
     "NodeBuilder",
+    "ObjectBuilder",
     "PodBuilder",
     "Recorder",
+    "api_object",
     "assert_forms_agree",
     "cluster",
     "make",

@@ -14,7 +14,7 @@ from typing import Any, Generic, Self, TypeVar
 
 import msgspec
 
-from bayplan.objects import quantity
+from bayplan.objects import kinds, quantity
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import HOSTNAME_LABEL, Node
 from bayplan.objects.pod import ZONE_LABEL, Pod
@@ -45,11 +45,14 @@ class Builder(Generic[Built]):
 
     def build(self) -> Built:
         """The object, with a uid made of its name."""
+        built: Built = msgspec.convert(self._identified(self.kind.__name__), self.kind)
+        return built
+
+    def _identified(self, kind: str) -> Manifest:
         manifest = self.manifest()
         meta = manifest["metadata"]
-        named = "-".join(filter(None, (self.kind.__name__.lower(), meta.get("namespace"), meta["name"])))
-        meta.setdefault("uid", named)
-        return msgspec.convert(manifest, self.kind)
+        meta.setdefault("uid", "-".join(filter(None, (kind.lower(), meta.get("namespace"), meta["name"]))))
+        return manifest
 
     def label(self, labels: Mapping[str, str] | None = None, /, **more: str) -> Self:
         return self._set("metadata", "labels", **parts.merged(labels, more))
@@ -77,6 +80,22 @@ class Builder(Generic[Built]):
             at = at.setdefault(step, {})
         at.setdefault(path[-1], []).append(value)
         return type(self)(manifest)
+
+
+class ObjectBuilder(Builder[ApiObject]):
+    """An object of any other kind in the making."""
+
+    def build(self) -> ApiObject:
+        kind = kinds.find(self._manifest["apiVersion"], self._manifest["kind"])
+        assert kind is not None
+        return kinds.convert(self._identified(kind.called), kind.struct)
+
+    def namespace(self, namespace: str) -> Self:
+        return self._set("metadata", namespace=namespace)
+
+    def set(self, **fields: Any) -> Self:
+        """Fields as a manifest writes them: ``set(spec={"racks": ["r1"]})``."""
+        return self._set(**fields)
 
 
 class PodBuilder(Builder[Pod]):
@@ -337,3 +356,14 @@ def node(name: str) -> NodeBuilder:
     """Begin a node."""
     started = NodeBuilder({"metadata": {"name": name}}).label({HOSTNAME_LABEL: name})
     return started.allocatable(cpu="4", memory="32Gi", pods=110)
+
+
+def api_object(kind: str, name: str, **fields: Any) -> ObjectBuilder:
+    """
+    Begin an object of any kind that Bayplan knows or a plugin ``reads``: ``api_object("ConfigMap", "a", data={…})``.
+
+    It is in the namespace ``default``, unless its kind has none.
+    """
+    known = kinds.named(kind)
+    meta = {"name": name} | ({"namespace": "default"} if known.namespaced else {})
+    return ObjectBuilder({"apiVersion": known.api_version, "kind": known.name, "metadata": meta, **fields})

@@ -14,6 +14,7 @@ import numpy as np
 
 from bayplan.clock import VirtualClock
 from bayplan.engine.cache import ClusterCache
+from bayplan.engine.store import Shelf
 from bayplan.framework.args import load_args
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.handle import Handle, WaitingPod
@@ -30,10 +31,11 @@ from bayplan.framework.ports import NoMetrics
 from bayplan.framework.snapshot import NodeView, Rows
 from bayplan.framework.status import SUCCESS, Code, Status, as_status
 from bayplan.framework.what_if_rows import WhatIfRows
+from bayplan.objects import kinds
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
-from bayplan.testing.builders import NodeBuilder, PodBuilder
+from bayplan.testing.builders import Builder, NodeBuilder, PodBuilder
 
 P = TypeVar("P", bound=Plugin)
 
@@ -44,12 +46,13 @@ OUTSIDE = "node(s) are outside what PreFilter narrowed the search to"
 def cluster(
     nodes: Iterable[Node | NodeBuilder] = (),
     pods: Iterable[Pod | PodBuilder] = (),
-    objects: Iterable[ApiObject] = (),
+    objects: Iterable[ApiObject | Builder[Any]] = (),
 ) -> ClusterCache:
-    """A cache with these nodes, the pods on them, and other objects (services, namespaces …)."""
+    """A cache with these nodes, the pods on them, and other objects of any kind (services, config maps …)."""
     cache = ClusterCache()
-    for each in objects:
-        cache.objects.put(type(each).__name__, each.namespace, each.name, each)
+    for made in objects:
+        each = made.build() if isinstance(made, Builder) else made
+        cache.objects.put(kinds.kind_of(each), each.namespace, each.name, each)
     for node in nodes:
         cache.add_node(node.build() if isinstance(node, NodeBuilder) else node)
     for pod in pods:
@@ -68,15 +71,25 @@ def built_pod(made: Pod | PodBuilder) -> Pod:
 def make(plugin: type[P], cache: ClusterCache | None = None, *, clock: VirtualClock | None = None, **args: Any) -> P:
     """A plugin with a handle on the cache.  Args are written as in a file: ``scoringStrategy={…}``."""
     settings = load_args(plugin, args, f"{plugin.name}Args")
-    return plugin(settings, handle(ClusterCache() if cache is None else cache, clock=clock))
+    given = handle(ClusterCache() if cache is None else cache, clock=clock, reads=plugin.kinds_read())
+    return plugin(settings, given)
 
 
-def handle(cache: ClusterCache, *, clock: VirtualClock | None = None, writer: Any = None) -> Handle:
-    """A handle on a cache; nobody is nominated, nobody waits, and nothing is written."""
+def handle(
+    cache: ClusterCache,
+    *,
+    clock: VirtualClock | None = None,
+    writer: Any = None,
+    reads: Iterable[str] | None = None,
+) -> Handle:
+    """A handle on a cache; nobody is nominated, nobody waits, and nothing is written.  ``reads``: all kinds without."""
+    shelf = Shelf(cache.objects)
+    if reads is not None:
+        shelf.hold(("Namespace", *reads))
     return Handle(
         clock=clock or VirtualClock(),
         snapshot=cache.snapshot,
-        objects=cache.objects,
+        objects=shelf,
         nominated=NobodyNominated(),
         waiting=NobodyWaiting(),
         filters=NoFilters(),

@@ -54,7 +54,7 @@ def deployment(replicas: int, kind: str = "Deployment", **spec: Any) -> Manifest
 
 def simulated(manifests: list[Manifest], seed: int = 0) -> Manifest:
     given = loading.load(loading.documents_of(manifests))
-    return simulating.simulate(given, seed=seed, now=0.0, discover=False)
+    return simulating.simulate(given, seed=seed, now=0.0)
 
 
 def bound(result: Manifest) -> list[Manifest]:

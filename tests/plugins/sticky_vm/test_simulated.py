@@ -35,7 +35,7 @@ def world_of(raws: list[dict[str, Any]], **args: Any) -> World:
     config = yaml.safe_load((EXAMPLE / "scheduler-config.yaml").read_text())
     if args:
         config["profiles"][0]["pluginConfig"] = [{"name": "StickyVM", "args": args}]
-    return assemble(loading.load(loading.documents_of([*raws, config])), now=0.0, discover=False)
+    return assemble(loading.load(loading.documents_of([*raws, config])), now=0.0)
 
 
 def story(world: World, run_for_s: float | None = None) -> list[str]:

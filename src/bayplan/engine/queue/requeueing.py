@@ -16,8 +16,8 @@ from typing import Any
 from bayplan.clock import Clock
 from bayplan.engine.running import complain
 from bayplan.errors import GO_THROUGH, InvalidProfileError
-from bayplan.framework.events import Change, ClusterEvent, Hint, On
-from bayplan.framework.mistakes import one_line
+from bayplan.framework.events import POD_KINDS, Change, ClusterEvent, Hint, On
+from bayplan.framework.mistakes import did_you_mean, one_line
 from bayplan.framework.plugin import (
     FilterPlugin,
     PermitPlugin,
@@ -28,6 +28,7 @@ from bayplan.framework.plugin import (
     ReservePlugin,
 )
 from bayplan.framework.ports import MetricSink
+from bayplan.objects import kinds
 from bayplan.objects.pod import Pod
 
 _INSTEAD = 'return a tuple of On, such as (On("Node", Change.ADDED),)'
@@ -87,7 +88,23 @@ def _asked(plugin: Plugin) -> tuple[On, ...]:
         raise InvalidProfileError(f"plugin {plugin.name}: requeue_on raised {one_line(error)}; {_INSTEAD}") from error
     if not isinstance(said, Iterable) or not all(isinstance(each, On) for each in ons):
         raise InvalidProfileError(f"plugin {plugin.name}: requeue_on returned {said!r}; {_INSTEAD}")
+    for problem in filter(None, map(_problem, ons)):
+        raise InvalidProfileError(f"plugin {plugin.name}: requeue_on: {problem}")
     return ons
+
+
+def _problem(on: On) -> str:
+    """Why this would never match anything; "" if it may."""
+    if on.kind not in POD_KINDS and on.kind != "*" and not kinds.is_known(on.kind):
+        known = (*POD_KINDS, *(kind.called for kind in kinds.all_kinds()))
+        return f"there is no kind {on.kind!r}{did_you_mean(str(on.kind), known) or '; add a Kind(...) to reads'}"
+    if not isinstance(on.change, Change) or not on.change:
+        return f"On({on.kind!r}, {on.change!r}) names no change; write Change.ADDED, Change.UPDATED or the like"
+    if on.kind not in ("*", "Node", *POD_KINDS) and on.change & Change.UPDATED not in (0, Change.UPDATED):
+        return f"of a {on.kind} nobody says what changed in it; write On({on.kind!r}, Change.UPDATED)"
+    if on.hint is not None and not callable(on.hint):
+        return f"the hint {on.hint!r} of On({on.kind!r}) cannot be called; write a function of (pod, old, new)"
+    return ""
 
 
 def _with_taint_updates(rules: tuple[On, ...]) -> tuple[On, ...]:
