@@ -65,7 +65,7 @@ def test_what_a_plugin_does_wrong_is_told_of_its_pod(
         (plugin("Fine", "def requeue_on(self): raise KeyError('x')"), f"requeue_on raised KeyError: 'x'; {REQUEUE}"),
         (plugin("Fine", "def requeue_on(self): return 5"), f"plugin P: requeue_on returned 5; {REQUEUE}"),
         (plugin("Fine", 'reads = "Node"'), "class P: reads is 'Node'; write a tuple of kinds: reads = (\"Node\",)"),
-        (plugin("Fine", 'reads = ("Nonsuch",)'), 'class P: reads names the kind "Nonsuch", which nobody registered'),
+        (plugin("Fine", 'reads = ("Nonsuch",)'), 'class P: reads names the kind "Nonsuch", which is not known'),
         (
             plugin("ScorePlugin", 'default_weight = "x"', "def score_node(self, *a): return 1"),
             "class P: default_weight is 'x'; write a whole number of 1 or more",

@@ -7,7 +7,7 @@ One simulation from beginning to end: what was given goes in, the document ``kin
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bayplan.simulator import clock_loop, report
