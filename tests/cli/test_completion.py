@@ -43,7 +43,7 @@ def folder(shell: Shell) -> Shell:
         ("bayplan simulate --re", ["--recursive"]),
         ("bayplan scheduler --no-", ["--no-leader-elect"]),
         ("bayplan scheduler --no-leader-elect --no-", []),
-        ("bayplan simulate -o ", ["table", "wide", "json", "yaml", "name"]),
+        ("bayplan simulate -o ", ["table", "wide", "json", "yaml", "name", "manifests"]),
         ("bayplan explain web -o j", ["json"]),
         ("bayplan simulate --output=y", ["--output=yaml"]),
         ("bayplan simulate -f ", [":files"]),

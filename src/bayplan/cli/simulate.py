@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,11 +12,15 @@ from bayplan.cli.output import WRONG, show, style, warn
 from bayplan.cli.progress import progress
 from bayplan.errors import InputError
 
+if TYPE_CHECKING:
+    from bayplan.simulator.assembling import World
+
 EXAMPLES = """\
 bayplan simulate -f cluster.yaml
 bayplan simulate -f nodes/ -f app.yaml --explain
 bayplan simulate -f cluster.yaml --summary
 bayplan simulate -f cluster.yaml --config scheduler.yaml --for 10m -o json
+bayplan simulate -f cluster.yaml -o manifests > next.yaml
 kubectl get nodes,pods -A -o yaml | bayplan simulate -f - -f new.yaml
 """
 
@@ -29,6 +33,7 @@ class Shape(StrEnum):
     JSON = "json"
     YAML = "yaml"
     NAME = "name"
+    MANIFESTS = "manifests"
 
 
 def simulate(
@@ -68,13 +73,14 @@ def simulate(
     Exit code 0: every pod that could be handled is bound.  1: some pod is pending.  2: the input is wrong, a plugin
     failed, or the run could not come to its end.
     """
-    from bayplan.simulator import loading, report, simulating
+    from bayplan.simulator import end_state, loading, report, simulating
     from bayplan.simulator.load import LoadOptions
 
     started, length = options.read_now(now), options.read_duration(run_for, "--for")
     if outage and length is None:
         raise InputError("has no effect without --for", field="--outage", fix="write --for, too, or leave it out")
     given = loading.read(filename, recursive=recursive, config=config, plugins=plugin or ())
+    ended: list[World] = []
     with progress("pods tried") as tell:
         document = simulating.simulate(
             given,
@@ -86,11 +92,14 @@ def simulate(
             load=LoadOptions(outages=options.read_spans(outage or (), "--outage")),
             warn=warn,
             progress=tell,
+            at_end=ended.append,
         )
 
     def text() -> str:
         if output is Shape.NAME:
             return report.as_names(document)
+        if output is Shape.MANIFESTS:
+            return end_state.as_yaml(ended[0], given)
         return report.as_table(document, wide=output is Shape.WIDE, style=style())
 
     show(document, output, text)

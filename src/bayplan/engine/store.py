@@ -6,7 +6,7 @@ The other objects a scheduler reads (Service, ReplicaSet, PodDisruptionBudget, N
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from bayplan.errors import ConfigError
@@ -44,6 +44,11 @@ class Store:
         if namespace is not None:
             return list(spaces.get(namespace, {}).values())
         return [value for space in spaces.values() for value in space.values()]
+
+    def everything(self) -> Iterator[Any]:
+        """Every object of every kind."""
+        for kind in self._kinds:
+            yield from self.list(kind)
 
     def refuse(self, kind: str, why: str) -> None:
         """Objects of the kind cannot be read; "" if they can again."""

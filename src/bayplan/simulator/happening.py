@@ -46,6 +46,10 @@ class Arrivals:
     def next_at(self) -> float | None:
         return self._pods[0][0] if self._pods else None
 
+    def left(self) -> Iterable[tuple[float, Pod]]:
+        """Those that have not appeared yet, each with its time."""
+        return tuple(self._pods)
+
     async def happen(self, now: float) -> None:
         while self._pods and self._pods[0][0] <= now:
             self._appear(self._pods.popleft()[1])

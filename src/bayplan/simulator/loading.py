@@ -47,6 +47,8 @@ class Given:
     """Names of annotations that a snapshot is without, by its file."""
     plugins: Plugins = field(default_factory=lambda: registry(discover=False))
     """Those that the objects were read for, and that will judge them: they say which kinds are read."""
+    config_document: Document | None = None
+    """The configuration, if it stands among the files."""
 
     def place(self, thing: ApiObject) -> Document | None:
         """The document an object came from; None for one that was made here."""
@@ -115,7 +117,16 @@ def load(
     now = [each for each in loaded.objects if AT not in each.annotations]
     later = [(times[each.annotations[AT]], each) for each in loaded.objects if AT in each.annotations]
     left_out = {each.source: each.left_out for each in rest if each.left_out}
-    given = Given(now, settings, warnings, _places(rest), sorted(later, key=lambda pair: pair[0]), left_out, plugins)
+    given = Given(
+        now,
+        settings,
+        warnings,
+        _places(rest),
+        sorted(later, key=lambda pair: pair[0]),
+        left_out,
+        plugins,
+        config_document=configs[0] if configs and config is None else None,
+    )
     mistakes = [*_template_mistakes(given), *_annotation_mistakes(given)]
     if mistakes:
         raise mistakes[0] if len(mistakes) == 1 else InputErrors(mistakes)

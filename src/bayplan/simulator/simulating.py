@@ -32,6 +32,7 @@ def simulate(
     load: LoadOptions | None = None,
     warn: Callable[[str], None] = lambda warning: None,
     progress: Progress = lambda tried, total: None,
+    at_end: Callable[[World], None] = lambda world: None,
 ) -> dict[str, Any]:
     """
     Schedule everything that was given.
@@ -43,6 +44,7 @@ def simulate(
         with_summary: add sums by workload, by zone and by kind of node.
         load: how real use is simulated, in a run of a given length with usage profiles.
         warn: hears of everything that has no effect.
+        at_end: gets the world as it is in the end.
     """
     # Whole seconds: a backoff ends with a second, so a fraction would make two runs differ.
     started_at = float(int(time.time())) if now is None else now
@@ -52,6 +54,7 @@ def simulate(
     document = report.simulation(world, seed, stopped, with_summary=with_summary)
     if with_explanations:
         _explain(world, document)
+    at_end(world)
     return document
 
 

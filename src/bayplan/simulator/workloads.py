@@ -117,6 +117,12 @@ class Workloads:
             return "Deployment", name.removesuffix(f"-{digest}")
         return (MACHINE, name) if kind == INSTANCE else None
 
+    def size(self, thing: ApiObject) -> int | None:
+        """How many pods a workload wants now; None if nobody looks after it."""
+        own = self._replica_set_of(thing) if isinstance(thing, Deployment) else thing
+        controller = self._controllers.get(_key(own))
+        return None if controller is None else controller.wanted
+
     def scale(self, pod: Pod) -> tuple[str, int] | None:
         """The controller of a pod and how many pods it wants."""
         controller = self._controller_of(pod)
