@@ -66,7 +66,9 @@ def test_several_placements_are_a_stream_or_a_list(tmp_path: Path, capsys: pytes
     assert main(["place", "-f", path, "-o", "yaml"]) == 0
     assert len(list(yaml.safe_load_all(capsys.readouterr().out))) == 2
     assert main(["place", "-f", path, "-o", "json", "--placement", "default/p1"]) == 0
-    assert json.loads(capsys.readouterr().out)["placement"]["name"] == "p1"
+    assert [each["placement"]["name"] for each in json.loads(capsys.readouterr().out)] == ["p1"]
+    assert main(["place", "-f", write(tmp_path, "{}"), "-o", "json"]) == 0
+    assert [each["placement"]["name"] for each in json.loads(capsys.readouterr().out)] == ["p0"]
 
 
 def test_too_few_clusters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -76,7 +78,7 @@ def test_too_few_clusters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 def test_an_outage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["place", "-f", write(tmp_path, SPREAD % 2), "--without", "region=eu", "-o", "json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    (document,) = json.loads(capsys.readouterr().out)
     assert document["without"] == {"selector": "region=eu", "clusters": ["eu-1", "eu-2"]}
     assert document["moves"] == {"removed": ["eu-1"], "added": ["us-2"]}
 
@@ -96,7 +98,7 @@ def test_an_outage_may_be_of_a_claim(
     path = tmp_path / "claims.yaml"
     path.write_text(FLEET + fleet)
     assert main(["place", "-f", str(path), "--without", without, "-o", "json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    (document,) = json.loads(capsys.readouterr().out)
     assert document["without"]["clusters"] == document["moves"]["removed"] == lost
 
 

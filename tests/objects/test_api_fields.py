@@ -99,11 +99,6 @@ def test_real_fields_that_scheduling_does_not_read_are_fine() -> None:
     assert loading.load([read(text)]).warnings == []
 
 
-def test_custom_resources_are_left_to_their_own_checks() -> None:
-    text = "{apiVersion: kubevirt.io/v1, kind: VirtualMachine, metadata: {name: vm}, spec: {anything: {}}}"
-    assert loading.load([read(text)]).objects[0].name == "vm"
-
-
 def test_a_field_of_a_newer_server_is_told_once_and_no_mistake() -> None:
     """What has a UID comes from a server, which knew all of its fields."""
     text = POD.replace("name: web}", "name: %s, uid: %s}").replace("containers:", "hyper: 1, containers:")

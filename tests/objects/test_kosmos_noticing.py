@@ -36,13 +36,6 @@ def test_other_spellings_are_told_with_their_place() -> None:
     ]
 
 
-def test_fields_that_nobody_reads_are_told() -> None:
-    misspelt = {**SPEC, "alocationType": "Required", "allocationPolicy": [{"name": "a", "replicas": 5, "wait": 1}]}
-    one, other = warnings("WorkloadPolicy", misspelt)
-    assert "spec.alocationType is no field there and has no effect; known are allocationMethod," in one
-    assert "spec.allocationPolicy[0].wait is no field there" in other
-
-
 def workload(in_template: dict[str, str]) -> dict[str, Any]:
     labels = {"app": "web", **in_template}
     return {

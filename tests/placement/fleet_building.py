@@ -43,6 +43,7 @@ def bound_set(name: str = SET, namespace: str = NAMESPACE) -> list[ApiObject]:
 
 def constraint(key: str, *, skew: int = 1, hard: bool = True, **more: Any) -> api.SpreadConstraint:
     action = api.DO_NOT_SCHEDULE if hard else api.SCHEDULE_ANYWAY
+    more.setdefault("topology_key_type", api.LABEL)
     return api.SpreadConstraint(topology_key=key, max_skew=skew, when_unsatisfiable=action, **more)
 
 

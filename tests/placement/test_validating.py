@@ -55,6 +55,11 @@ CASES = [
     ({"prioritizerPolicy": {"mode": "Some"}}, 'prioritizerPolicy.mode: "Some" is not possible here'),
     (spread(*({"topologyKey": f"k{number}"} for number in range(9))), "there are 9 constraints; write at most 8"),
     (spread({"topologyKey": "a"}, {"topologyKey": "a"}), 'spreadConstraints[1].topologyKey: "a" is there already'),
+    (spread({"topologyKey": "a"}), "topologyKeyType: there is none; write Label or Claim"),
+    (spread({"topologyKey": "a b", "topologyKeyType": "Claim"}), '"a b" is not a label key'),
+    (spread({"topologyKey": "a", "maxSkew": 2**31}), "maxSkew: 2147483648 is too large"),
+    ({"sortBy": "Name"}, 'spec.sortBy: "Name" is not possible'),
+    ({"scoreRateLimit": "soon"}, 'spec.scoreRateLimit: "soon" is no time'),
     (spread({"topologyKey": "a", "maxSkew": 0}), "maxSkew: 0 is too small"),
     (spread({"topologyKey": "a", "topologyKeyType": "Name"}), 'topologyKeyType: "Name" is not possible'),
     (spread({"topologyKey": "a", "whenUnsatisfiable": "Maybe"}), 'whenUnsatisfiable: "Maybe" is not possible'),
@@ -103,8 +108,20 @@ def test_without_the_library_expressions_are_a_mistake_that_says_what_to_install
 @pytest.mark.parametrize(
     ("annotation", "text", "told"),
     [
-        (api.SPREAD_ANNOTATION, "{", "cannot be read"),
-        (api.SPREAD_ANNOTATION, "{maxMove: 1}", "unknown field `maxMove`"),
+        (api.SPREAD_ANNOTATION, "{", "write JSON or YAML"),
+        (api.SPREAD_ANNOTATION, "{maxMove: 1}", 'spread].maxMove: unknown field; did you mean "maxMoves"?'),
+        (
+            api.SPREAD_ANNOTATION,
+            "spreadConstraints: [{topologyKey: a, maxSkw: 2}, {topologyKey: b, whenUnsatisfied: DoNotSchedule}]",
+            'spread].spreadConstraints[0].maxSkw: unknown field; did you mean "maxSkew"?; metadata.annotations['
+            'placement.bayplan.io/spread].spreadConstraints[1].whenUnsatisfied: unknown field; did you mean "whenUns',
+        ),
+        (api.SPREAD_ANNOTATION, "{spreadConstraints: [{topologyKey: a, maxSkew: '2'}]}", "maxSkew: must be a whole"),
+        (api.SPREAD_ANNOTATION, "{spreadConstraints: [{topologyKey: a, labelSelector: {}}]}", "clusters are counted"),
+        (api.SPREAD_ANNOTATION, "5", "these are no fields"),
+        ("placement.bayplan.io/spred", "{}", 'did you mean "placement.bayplan.io/spread"?'),
+        (api.REPLICAS_ANNOTATION, "{replica: 3}", 'replicas].replica: unknown field; did you mean "replicas"?'),
+        (api.REPLICAS_ANNOTATION, "{replicas: 3, weights: [{wait: 1}]}", "weights[0].wait: unknown field; did you"),
         (api.REPLICAS_ANNOTATION, "-3", "-3 is less than nothing"),
         (api.REPLICAS_ANNOTATION, "{replicas: 3, strategy: Best}", '"Best" is not possible here'),
         (api.REPLICAS_ANNOTATION, "{replicas: 3, strategy: Capacity}", "Capacity needs to know what fits"),
@@ -112,6 +129,14 @@ def test_without_the_library_expressions_are_a_mistake_that_says_what_to_install
 )
 def test_annotations_are_checked(annotation: str, text: str, told: str) -> None:
     assert told in plan({}, {annotation: text}).misconfiguration
+
+
+def test_what_the_annotation_says_of_a_constraint_goes_before_the_spec() -> None:
+    """It used to be dropped: a constraint that the annotation makes hard stayed soft."""
+    extra = "spreadConstraints: [{topologyKey: region, maxSkew: 3, whenUnsatisfiable: DoNotSchedule, minDomains: 2}]"
+    written = spread({"topologyKey": "region", "topologyKeyType": "Label", "maxSkew": 1})
+    (level,) = plan(written, {api.SPREAD_ANNOTATION: extra}).levels
+    assert (level.max_skew, level.is_hard, level.min_domains) == (3, True, 2)
 
 
 def test_all_mistakes_are_told_at_once() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayplan.simulator.happening import INTERVAL
-from bayplan.simulator.usage_profiles import USAGE
+from bayplan.objects.own_keys import INTERVAL, USAGE
 from tests.simulator.support import config
 
 Manifest = dict[str, Any]

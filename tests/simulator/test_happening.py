@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bayplan.errors import InputError
-from bayplan.simulator.happening import ARRIVES, INTERVAL
+from bayplan.objects.own_keys import ARRIVES, INTERVAL
 from tests.simulator.support import by_name, node, pod, simulated, workload
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from bayplan.objects.crane_annotations import HOT_VALUE, read
+from bayplan.objects.own_keys import USAGE
 from bayplan.objects.spare import LEDGER
 from bayplan.simulator import plotting, report, simulating
 from bayplan.simulator.assembling import World
 from bayplan.simulator.load import LoadOptions
-from bayplan.simulator.usage_profiles import USAGE
 from tests.simulator.seed_experiment import load_aware
 from tests.simulator.support import START, node, pod, simulated, world
 

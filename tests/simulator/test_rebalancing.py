@@ -161,6 +161,7 @@ def test_a_node_that_comes_later_takes_pods() -> None:
     ("made", "problem"),
     [
         (later(numbers(1, 1), "soon"), "soon"),
+        (later(region("b9", "regionB"), "-5m"), '-5m" is before the simulation begins; write 0s or more'),
         (later(budget("web", {"app": "web"}, maxUnavailable=1)), "a PodDisruptionBudget cannot come later"),
     ],
 )

@@ -6,7 +6,8 @@ import pytest
 
 from bayplan.errors import InputError
 from bayplan.objects.load_estimate import Use
-from bayplan.simulator.usage_profiles import USAGE, profile_of_pod, read_profile
+from bayplan.objects.own_keys import USAGE
+from bayplan.simulator.usage_profiles import profile_of_pod, read_profile
 from bayplan.testing import pod
 from tests.simulator.support import node, simulated
 

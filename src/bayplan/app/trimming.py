@@ -16,9 +16,9 @@ from bayplan.objects import crane_annotations, kosmos, spare, volume, workload
 from bayplan.objects.kinds import Kind, as_written, convert, describe
 from bayplan.objects.kubevirt import STICKY_NODE
 from bayplan.objects.manifests import AT
+from bayplan.objects.own_keys import ARRIVES, INTERVAL, USAGE
 from bayplan.objects.pod_defaulting import SYSTEM_PRIORITY_CLASSES
 from bayplan.objects.validating import check_object
-from bayplan.simulator import happening, usage_profiles
 from bayplan.simulator.workloads import REVISION
 
 READ_ANNOTATIONS = frozenset(
@@ -35,7 +35,7 @@ READ_ANNOTATIONS = frozenset(
         kosmos.OWNED_BY_CLUSTER,
         kosmos.CLUSTER_OWNERS,
         spare.LEDGER,
-        usage_profiles.USAGE,
+        USAGE,
         DELETION_COST,
         *protecting.READ_ANNOTATIONS,
     )
@@ -45,7 +45,7 @@ _OPAQUE = ("configMap", "secret", "emptyDir", "hostPath", "local")
 # Of no use outside the cluster.
 _BOOKKEEPING = ("resourceVersion", "generation", "finalizers")
 # When things happen in a simulation; what is in a live cluster is there already.
-_TIMETABLE = (AT, happening.ARRIVES, happening.INTERVAL)
+_TIMETABLE = (AT, ARRIVES, INTERVAL)
 EVERY = "*"
 """Given as the name of an annotation to keep: all of them."""
 

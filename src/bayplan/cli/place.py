@@ -87,9 +87,9 @@ def _selector(text: str) -> Any:
 
 
 def _text(documents: list[dict[str, Any]], shape: str) -> str:
-    if shape == Shape.JSON and len(documents) > 1:
+    if shape == Shape.JSON:
         return json.dumps(documents, indent=2, ensure_ascii=False) + "\n"
-    if shape in (Shape.JSON, Shape.YAML):
+    if shape == Shape.YAML:
         return "---\n".join(rendered(each, shape) for each in documents)
     from bayplan.placement.telling import as_text
 

@@ -222,13 +222,14 @@ def decode(raw: Mapping[str, Any] | bytes | str, source: str = "", line: int = 0
         kind = check_type(raw)
         if kind is None:
             raise InputError(f"{raw['apiVersion']} {raw['kind']} is not a kind known here", object=describe(raw))
-        return convert(raw, kind.struct)
+        found: ApiObject = convert(raw, kind.struct)
+        return found
     except InputError as error:
         raise error.located(source, line) from None
 
 
-def convert(raw: Mapping[str, Any], struct: type[ApiObject]) -> ApiObject:
-    """A raw object as `struct`. ``field:`` with nothing after it means the field is not there, as in Go."""
+def convert(raw: Mapping[str, Any], struct: type[Any]) -> Any:
+    """A raw object, or a part of one, as `struct`. ``field:`` with nothing after it means the field is not there."""
     try:
         return _made(raw, struct)
     except msgspec.ValidationError:

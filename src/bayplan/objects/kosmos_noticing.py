@@ -1,4 +1,4 @@
-"""What is no mistake and still worth a line: other spellings, fields nobody reads, a policy label in the wrong place.
+"""What is no mistake and still worth a line: other spellings, a policy label in the wrong place.
 
 `loading` calls `notes` for everything that comes from a file.
 """
@@ -8,18 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import msgspec
-
 from bayplan.objects import workload
 from bayplan.objects.kosmos import (
     POLICY_LABEL,
     POLICY_LABEL_ALIAS,
-    ClusterDistributionPolicy,
-    DistributionPolicy,
-    DistributionPolicySpec,
-    DomainAllocation,
     WorkloadPolicy,
-    WorkloadPolicySpec,
 )
 from bayplan.objects.kosmos_validating import unusual_spellings
 from bayplan.objects.meta import ApiObject
@@ -35,15 +28,10 @@ _TEMPLATED = (
 _LABELS = (POLICY_LABEL, POLICY_LABEL_ALIAS)
 
 
-def notes(thing: ApiObject, raw: Mapping[str, Any]) -> Iterator[str]:
+def notes(thing: ApiObject) -> Iterator[str]:
     """Lines about one object; most have none."""
     if isinstance(thing, WorkloadPolicy):
         yield from unusual_spellings(thing)
-        yield from _unread(raw.get("spec"), WorkloadPolicySpec, "spec")
-        for index, domain in enumerate((raw.get("spec") or {}).get("allocationPolicy") or ()):
-            yield from _unread(domain, DomainAllocation, f"spec.allocationPolicy[{index}]")
-    elif isinstance(thing, DistributionPolicy | ClusterDistributionPolicy):
-        yield from _unread(raw.get("spec"), DistributionPolicySpec, "spec")
     elif isinstance(thing, Pod):
         yield from _alias("metadata.labels", thing.labels)
     elif isinstance(thing, _TEMPLATED):
@@ -64,12 +52,3 @@ def _template(thing: Any) -> Iterator[str]:
 def _alias(field: str, written: Mapping[str, str]) -> Iterator[str]:
     if POLICY_LABEL_ALIAS in written and POLICY_LABEL not in written:
         yield f"{field}.{POLICY_LABEL_ALIAS} is read as {POLICY_LABEL}; write that"
-
-
-def _unread(raw: Any, struct: type[msgspec.Struct], field: str) -> Iterator[str]:
-    """Fields that no rule reads: most often a name that was misspelt."""
-    if isinstance(raw, Mapping):
-        known = {each.encode_name for each in msgspec.structs.fields(struct)}
-        for name in raw:
-            if name not in known:
-                yield f"{field}.{name} is no field there and has no effect; known are {', '.join(sorted(known))}"

@@ -14,10 +14,11 @@ from hashlib import sha256
 from msgspec.structs import replace
 
 from bayplan.errors import InputError, InputErrors
-from bayplan.objects import api_fields, defaulting, kinds, policy, validating
+from bayplan.objects import api_fields, defaulting, kinds, own_keys, policy, validating
 from bayplan.objects.kosmos_noticing import notes
 from bayplan.objects.manifests import Document
 from bayplan.objects.meta import ApiObject
+from bayplan.objects.placement_noticing import notes as placement_notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def load(
     for document, thing in decoded:
         mistakes.extend(_located(each, document) for each in validating.check_object(thing))
         place = ": ".join(filter(None, (document.place, kinds.describe(document.raw))))
-        loaded.warnings.extend(f"{place}: {note}" for note in notes(thing, document.raw))
+        loaded.warnings.extend(f"{place}: {note}" for note in (*notes(thing), *placement_notes(thing)))
     mistakes.extend(_second_defaults(decoded))
     if not mistakes:
         _fill_in(decoded, loaded.objects, mistakes)
@@ -89,8 +90,8 @@ def _decode(
                 loaded.strangers.append(document)
                 loaded.warnings.extend(_taken_for_another(document, reads))
                 continue
-            if strict and kinds.is_built_in(kind):
-                _check_as_written(kind.name, document, loaded.warnings, mistakes, noticed)
+            if strict:
+                _check_as_written(kind, document, loaded.warnings, mistakes, noticed)
             yield document, _named(kinds.convert(document.raw, kind.struct), order)
         except InputError as error:
             mistakes.append(_located(error, document))
@@ -107,16 +108,17 @@ def _taken_for_another(document: Document, reads: Collection[str]) -> Iterator[s
 
 
 def _check_as_written(
-    kind: str, document: Document, warnings: list[str], mistakes: list[InputError], noticed: set[str]
+    kind: kinds.Kind, document: Document, warnings: list[str], mistakes: list[InputError], noticed: set[str]
 ) -> None:
-    unknown = api_fields.check_fields(kind, document.raw)
+    unknown = api_fields.check_fields(kind.name, document.raw) if api_fields.knows(kind) else []
     if not _is_from_server(document):
-        found = unknown or api_fields.check_containers(kind, document.raw)
+        found = unknown or api_fields.check_containers(kind.name, document.raw)
+        found += own_keys.check_own_keys(kind.name, document.raw)
         mistakes.extend(_located(each, document) for each in found)
         return
     # A server drops what it does not know, so it knew these: it is newer, or the file was edited.  One line for each.
-    for each in unknown:
-        place = f"{kind}.{_INDEX.sub('[]', each.field)}"
+    for each in (*unknown, *own_keys.check_own_keys(kind.name, document.raw)):
+        place = f"{kind.name}.{_INDEX.sub('[]', each.field)}"
         if place not in noticed:
             noticed.add(place)
             told = InputError(f"{each.problem}, not taken into account", field=each.field, fix=each.fix)

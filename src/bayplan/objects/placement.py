@@ -187,7 +187,7 @@ class SpreadConstraint(Wire, frozen=True, kw_only=True):
     """One level: how far apart the domains of a key may be."""
 
     topology_key: str = ""
-    topology_key_type: str = LABEL
+    topology_key_type: str = ""
     max_skew: int = 1
     when_unsatisfiable: str = SCHEDULE_ANYWAY
     min_domains: int | None = None
@@ -227,6 +227,8 @@ class PlacementSpec(Wire, frozen=True, kw_only=True):
     spread_policy: SpreadPolicy = SpreadPolicy()
     tolerations: tuple[Toleration, ...] | None = None
     decision_strategy: DecisionStrategy = DecisionStrategy()
+    sort_by: str = ""
+    score_rate_limit: str = ""
 
 
 class DecisionGroupStatus(Wire, frozen=True, kw_only=True, omit_defaults=False):

@@ -28,6 +28,13 @@ from bayplan.objects.mistakes import (
     tried,
 )
 from bayplan.objects.node import Node
+from bayplan.objects.placement_validating import (
+    check_add_on_score,
+    check_cluster_set,
+    check_cluster_set_binding,
+    check_decisions,
+    check_managed_cluster,
+)
 from bayplan.objects.pod import PREEMPT_LOWER_PRIORITY, Pod
 from bayplan.objects.pod_spec import Container, PodSpec
 from bayplan.objects.quantity import milli_value
@@ -181,31 +188,6 @@ def _storage_capacity(thing: volume.CSIStorageCapacity) -> Mistakes:
             yield from tried(name, milli_value, amount)
 
 
-def _managed_cluster(thing: placement.ManagedCluster) -> Mistakes:
-    yield from quantities("status.allocatable", thing.status.allocatable)
-    yield from quantities("status.capacity", thing.status.capacity)
-    effects = (placement.NO_SELECT, placement.PREFER_NO_SELECT, placement.NO_SELECT_IF_NEW)
-    for index, taint in enumerate(thing.taints):
-        yield from one_of(f"spec.taints[{index}].effect", taint.effect, effects)
-        yield from tried(f"spec.taints[{index}].timeAdded", parse_time, taint.time_added)
-
-
-def _cluster_set(thing: placement.ManagedClusterSet) -> Mistakes:
-    chosen = thing.spec.cluster_selector
-    kinds = (placement.EXCLUSIVE, placement.BY_LABELS, "LegacyClusterSetLabel")
-    yield from one_of("spec.clusterSelector.selectorType", chosen.selector_type, kinds)
-    yield from rules.label_selector("spec.clusterSelector.labelSelector", chosen.label_selector)
-
-
-def _cluster_set_binding(thing: placement.ManagedClusterSetBinding) -> Mistakes:
-    if thing.spec.cluster_set != thing.name:
-        yield mistake("spec.clusterSet", f'"{thing.spec.cluster_set}" is not the name of the binding', "write it twice")
-
-
-def _add_on_score(thing: placement.AddOnPlacementScore) -> Mistakes:
-    yield from tried("status.validUntil", parse_time, thing.status.valid_until)
-
-
 _CHECKS: dict[type[ApiObject], Callable[[Any], Mistakes]] = {
     Pod: _pod,
     Node: _node,
@@ -226,8 +208,9 @@ _CHECKS: dict[type[ApiObject], Callable[[Any], Mistakes]] = {
     kosmos.WorkloadPolicy: check_workload_policy,
     kosmos.DistributionPolicy: check_distribution_policy,
     kosmos.ClusterDistributionPolicy: check_distribution_policy,
-    placement.ManagedCluster: _managed_cluster,
-    placement.ManagedClusterSet: _cluster_set,
-    placement.ManagedClusterSetBinding: _cluster_set_binding,
-    placement.AddOnPlacementScore: _add_on_score,
+    placement.ManagedCluster: check_managed_cluster,
+    placement.ManagedClusterSet: check_cluster_set,
+    placement.ManagedClusterSetBinding: check_cluster_set_binding,
+    placement.AddOnPlacementScore: check_add_on_score,
+    placement.PlacementDecision: check_decisions,
 }

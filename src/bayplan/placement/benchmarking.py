@@ -36,7 +36,8 @@ def cluster(number: int, *, is_tainted: bool = False) -> api.ManagedCluster:
 
 def placement(number: int, wanted: int) -> api.Placement:
     constraints = tuple(
-        api.SpreadConstraint(topology_key=key, when_unsatisfiable=api.DO_NOT_SCHEDULE) for key in ("region", "zone")
+        api.SpreadConstraint(topology_key=key, topology_key_type=api.LABEL, when_unsatisfiable=api.DO_NOT_SCHEDULE)
+        for key in ("region", "zone")
     )
     cpu = api.ScoreCoordinate(built_in="ResourceAllocatableCPU")
     return api.Placement(

@@ -17,7 +17,6 @@ from bayplan.objects.selector import compile_label_selector
 from bayplan.placement.options import AGGREGATED, CAPACITY, WEIGHTED, ReplicaOptions
 from bayplan.placement.table import ClusterTable
 
-DIVISION_ANNOTATION = "placement.bayplan.io/replicas-by-cluster"
 UNLIMITED = 1 << 40
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
-from bayplan.errors import InputError
-from bayplan.objects import yaml_reading
+from bayplan.errors import InputError, InputErrors
+from bayplan.objects import api_fields, kinds, yaml_reading
 from bayplan.objects.meta import LabelSelector, Wire
 from bayplan.objects.placement import (
+    LABEL,
     REPLICAS_ANNOTATION,
     SPREAD_ANNOTATION,
     AddOnCoordinate,
@@ -34,7 +34,7 @@ class WeightedClusters(Wire, frozen=True, kw_only=True):
     weight: int = 1
 
 
-class ReplicaOptions(Wire, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ReplicaOptions(Wire, frozen=True, kw_only=True):
     """How replicas are divided over the chosen clusters."""
 
     replicas: int = 0
@@ -44,55 +44,86 @@ class ReplicaOptions(Wire, frozen=True, kw_only=True, forbid_unknown_fields=True
     score: AddOnCoordinate | None = None
 
 
-class _SpreadOptions(Wire, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _Constraint(Wire, frozen=True, kw_only=True):
+    """A constraint of the annotation: what it says goes before what the one with the same key says."""
+
+    topology_key: str = ""
+    topology_key_type: str | None = None
+    max_skew: int | None = None
+    when_unsatisfiable: str | None = None
+    min_domains: int | None = None
+    weights: dict[str, int] | None = None
+
+
+class _SpreadOptions(Wire, frozen=True, kw_only=True):
     scope: str | None = None
     max_moves: int | None = None
     group_selector: LabelSelector | None = None
-    spread_constraints: tuple[SpreadConstraint, ...] | None = None
+    spread_constraints: tuple[_Constraint, ...] | None = None
 
 
 def spread_policy(placement: Placement) -> SpreadPolicy:
-    """The spread policy with what the annotation adds; ValueError if the annotation cannot be read."""
+    """The spread policy with what the annotation adds; InputErrors if the annotation cannot be read."""
     policy = placement.spec.spread_policy
     text = placement.annotations.get(SPREAD_ANNOTATION)
     if not text:
         return policy
-    extra = _read(text, SPREAD_ANNOTATION, _SpreadOptions)
-    added = {each.topology_key: each for each in extra.spread_constraints or ()}
-    merged = [_merge(each, added.pop(each.topology_key, None)) for each in policy.spread_constraints or ()]
+    extra: _SpreadOptions = _read(text, SPREAD_ANNOTATION, _SpreadOptions, "Placement.spec.spreadPolicy")
+    merged = list(policy.spread_constraints or ())
+    for each in extra.spread_constraints or ():
+        given = {name: value for name, value in asdict(each).items() if value is not None}
+        at = next((index for index, one in enumerate(merged) if _is_about(each, one)), None)
+        if at is None:
+            merged.append(SpreadConstraint(**({"topology_key_type": LABEL} | given)))
+        else:
+            merged[at] = replace(merged[at], **given)
     return replace(
         policy,
-        spread_constraints=(*merged, *added.values()),
+        spread_constraints=tuple(merged),
         scope=extra.scope or policy.scope,
         max_moves=policy.max_moves if extra.max_moves is None else extra.max_moves,
         group_selector=extra.group_selector or policy.group_selector,
     )
 
 
+def _is_about(extra: _Constraint, written: SpreadConstraint) -> bool:
+    return extra.topology_key == written.topology_key and extra.topology_key_type in (None, written.topology_key_type)
+
+
 def replica_options(placement: Placement) -> ReplicaOptions | None:
-    """How replicas are to be divided, None if there are none; ValueError if the annotation cannot be read."""
+    """How replicas are to be divided, None if there are none; InputErrors if the annotation cannot be read."""
     text = placement.annotations.get(REPLICAS_ANNOTATION)
     if not text:
         return None
-    found: ReplicaOptions = _read(text, REPLICAS_ANNOTATION, ReplicaOptions, shorthand="replicas")
+    found: ReplicaOptions = _read(text, REPLICAS_ANNOTATION, ReplicaOptions, "ReplicaOptions", shorthand="replicas")
     return found
 
 
-def _merge(written: SpreadConstraint, extra: SpreadConstraint | None) -> SpreadConstraint:
-    if extra is None:
-        return written
-    domains = written.min_domains if extra.min_domains is None else extra.min_domains
-    return replace(written, min_domains=domains, weights=extra.weights or written.weights)
+def annotation_field(name: str, below: str = "") -> str:
+    """How a field of an annotation is called in a mistake."""
+    return f"metadata.annotations[{name}]" + (f".{below}" if below else "")
 
 
-def _read(text: str, name: str, struct: type[Any], shorthand: str = "") -> Any:
+def _read(text: str, name: str, struct: type[Any], fields: str, shorthand: str = "") -> Any:
     try:
-        value = next((each.value for each in yaml_reading.documents(text, "")), None)
+        documents = [*yaml_reading.documents(text, "")]
     except InputError as error:
-        raise ValueError(f"cannot be read: {error.problem}; write JSON or YAML in {name}") from None
+        raise _wrong(name, InputError(f"cannot be read: {error.problem}", fix="write JSON or YAML")) from None
+    value = documents[0].value if len(documents) == 1 else None
     if shorthand and isinstance(value, int):
         value = {shorthand: value}
+    if not isinstance(value, dict):
+        raise _wrong(name, InputError("these are no fields", fix="write them as JSON or YAML"))
+    unknown = api_fields.check_fields(fields, value)
+    if unknown:
+        raise _wrong(name, *unknown)
     try:
-        return msgspec.convert(value, struct)
-    except msgspec.ValidationError as error:
-        raise ValueError(f"{error}; write the fields that docs/placement lists") from None
+        return kinds.convert(value, struct)
+    except InputError as error:
+        raise _wrong(name, error) from None
+
+
+def _wrong(name: str, *errors: InputError) -> InputErrors:
+    return InputErrors(
+        [InputError(each.problem, field=annotation_field(name, each.field), fix=each.fix) for each in errors]
+    )

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from bayplan.objects import placement as api
+from bayplan.objects.own_keys import DIVISION
 from bayplan.placement import dividing, explaining
 from bayplan.placement.conditions import conditions_of
 from bayplan.placement.grouping import Page, groups_of, pages_of
@@ -140,7 +141,7 @@ def _division(
     held: dict[str, int] = {}
     for each in existing:
         try:
-            held |= msgspec.json.decode(each.annotations.get(dividing.DIVISION_ANNOTATION, "{}"), type=dict[str, int])
+            held |= msgspec.json.decode(each.annotations.get(DIVISION, "{}"), type=dict[str, int])
         except msgspec.DecodeError:
             continue
     return dividing.divide(options, evaluation.fleet.table, names, held)
@@ -167,9 +168,9 @@ def _metadata(
         }
     }
     if division is not None:
-        metadata["annotations"] = {dividing.DIVISION_ANNOTATION: division.annotation(page.clusters)}
-    elif held is not None and dividing.DIVISION_ANNOTATION in held.annotations:
-        metadata["annotations"] = {dividing.DIVISION_ANNOTATION: None}
+        metadata["annotations"] = {DIVISION: division.annotation(page.clusters)}
+    elif held is not None and DIVISION in held.annotations:
+        metadata["annotations"] = {DIVISION: None}
     return metadata
 
 

@@ -6,13 +6,16 @@ the file they stand in. Expressions are checked where they are compiled.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from math import lcm
 
-from bayplan.errors import InputError
+from bayplan.errors import InputError, InputErrors
 from bayplan.objects import placement as api
 from bayplan.objects.affinity_validating import label_selector
-from bayplan.objects.mistakes import Mistakes, mistake, one_of, quantities, told, tried
+from bayplan.objects.mistakes import Mistakes, int32, mistake, one_of, quantities, tried
+from bayplan.objects.own_keys import check_metadata
+from bayplan.objects.placement_validating import EFFECTS, short
 from bayplan.objects.requirement import LABEL_OPERATORS, check_key, check_values
 from bayplan.objects.toleration import EXISTS, OPERATORS, Toleration
 from bayplan.placement import options
@@ -22,17 +25,21 @@ LONGEST_NAME = 63
 FINEST = 10**6
 """Into so many parts a maxSkew may be cut, so that no number of clusters overflows."""
 WEIGHTS = range(-10, 11)
-EFFECTS = (api.NO_SELECT, api.PREFER_NO_SELECT, api.NO_SELECT_IF_NEW)
+_RATE = re.compile("[0-9]+[hms]")
+_COUNT = re.compile("[1-9][0-9]{0,9}")
 _PER_GROUP = "spec.decisionStrategy.groupStrategy.clustersPerDecisionGroup"
 
 
 MOST_CLUSTERS = 2**31 - 1
+LONGEST_VALUE = 1024
+_GROUP_NAME = re.compile("[a-zA-Z0-9][-A-Za-z0-9_.]{0,61}[a-zA-Z0-9]")
 
 
 def mistakes_of(placement: api.Placement, built_in: Iterable[str]) -> list[InputError]:
     """Every mistake; `built_in` are the prioritizers there are."""
     spec = placement.spec
-    found: list[InputError] = []
+    meta = {"annotations": placement.annotations, "labels": placement.labels}
+    found: list[InputError] = [*check_metadata("Placement", meta, "metadata")]
     if len(placement.name) > LONGEST_NAME:
         problem = f"{len(placement.name)} characters do not fit into the label of its decisions"
         found.append(mistake("metadata.name", problem, f"use at most {LONGEST_NAME}"))
@@ -44,6 +51,10 @@ def mistakes_of(placement: api.Placement, built_in: Iterable[str]) -> list[Input
         found.append(mistake("spec.numberOfClusters", problem, f"write at most {MOST_CLUSTERS}"))
     for index, predicate in enumerate(spec.predicates or ()):
         found += _selector(f"spec.predicates[{index}].requiredClusterSelector", predicate.required_cluster_selector)
+    if spec.sort_by:
+        found += one_of("spec.sortBy", spec.sort_by, ("ClusterName", "Score"))
+    if spec.score_rate_limit and not _RATE.fullmatch(spec.score_rate_limit):
+        found.append(mistake("spec.scoreRateLimit", f'"{spec.score_rate_limit}" is no time', 'write one such as "1m"'))
     found += _prioritizers(spec.prioritizer_policy, tuple(built_in))
     found += _spread(placement)
     found += _tolerations(spec.tolerations or ())
@@ -90,12 +101,13 @@ def _spread(placement: api.Placement) -> Mistakes:
     field = "spec.spreadPolicy"
     try:
         policy = options.spread_policy(placement)
-    except ValueError as error:
-        yield told(f"metadata.annotations.{api.SPREAD_ANNOTATION}", error)
+    except InputErrors as error:
+        yield from error.errors
         return
     yield from one_of(f"{field}.scope", policy.scope, (api.NESTED, api.FLAT))
     if policy.max_moves < 0:
         yield mistake(f"{field}.maxMoves", f"{policy.max_moves} is less than nothing", "write 0 or more")
+    yield from int32(f"{field}.maxMoves", policy.max_moves)
     if policy.group_selector is not None:
         yield from label_selector(f"{field}.groupSelector", policy.group_selector)
     constraints = policy.spread_constraints or ()
@@ -112,14 +124,19 @@ def _spread(placement: api.Placement) -> Mistakes:
 
 
 def _constraint(at: str, each: api.SpreadConstraint) -> Mistakes:
-    yield from one_of(f"{at}.topologyKeyType", each.topology_key_type, (api.LABEL, api.CLAIM))
+    if not each.topology_key_type:
+        yield mistake(f"{at}.topologyKeyType", "there is none", f"write {api.LABEL} or {api.CLAIM}")
+    else:
+        yield from one_of(f"{at}.topologyKeyType", each.topology_key_type, (api.LABEL, api.CLAIM))
     if not each.topology_key:
         yield mistake(f"{at}.topologyKey", "there is none", "write a label key or the name of a claim")
-    elif each.topology_key_type == api.LABEL:
+    else:
         yield from tried(f"{at}.topologyKey", check_key, each.topology_key)
     yield from one_of(f"{at}.whenUnsatisfiable", each.when_unsatisfiable, (api.DO_NOT_SCHEDULE, api.SCHEDULE_ANYWAY))
     if each.max_skew < 1:
         yield mistake(f"{at}.maxSkew", f"{each.max_skew} is too small", "write 1 or more")
+    yield from int32(f"{at}.maxSkew", each.max_skew)
+    yield from int32(f"{at}.minDomains", each.min_domains)
     if each.min_domains is not None and each.min_domains < 1:
         yield mistake(f"{at}.minDomains", f"{each.min_domains} is too small", "write 1 or more")
     if each.min_domains is not None and not each.is_hard:
@@ -143,6 +160,9 @@ def _tolerations(tolerations: tuple[Toleration, ...]) -> Mistakes:
             yield mistake(f"{at}.operator", "an empty key stands for all taints", "write operator: Exists, or a key")
         if each.operator == EXISTS and each.value:
             yield mistake(f"{at}.value", "operator Exists takes no value", "remove it")
+        if each.key:
+            yield from tried(f"{at}.key", check_key, each.key)
+        yield from short(f"{at}.value", each.value, LONGEST_VALUE)
 
 
 def _groups(strategy: api.GroupStrategy) -> Mistakes:
@@ -150,6 +170,9 @@ def _groups(strategy: api.GroupStrategy) -> Mistakes:
         at = f"spec.decisionStrategy.groupStrategy.decisionGroups[{index}]"
         if not group.group_name:
             yield mistake(f"{at}.groupName", "there is none", "write one, such as canary")
+        elif not _GROUP_NAME.fullmatch(group.group_name):
+            advice = "write 2 to 63 letters, digits and inner dashes, dots or underscores"
+            yield mistake(f"{at}.groupName", f'"{group.group_name}" is not the name of a group', advice)
         yield from _selector(f"{at}.groupClusterSelector", group.group_cluster_selector)
     yield from tried(_PER_GROUP, group_size, strategy.clusters_per_decision_group, 1)
 
@@ -161,18 +184,20 @@ def group_size(written: int | str, total: int) -> int:
         if written < 1:
             raise ValueError(f"{written} is not a size; {advice}")
         return written
+    if _COUNT.fullmatch(written):
+        return min(int(written), MOST_CLUSTERS)
     digits = written.removesuffix("%")
-    if digits == written or not digits.isdecimal() or not 1 <= int(digits) <= 100:
+    if not _COUNT.fullmatch(digits) or int(digits) > 100:
         raise ValueError(f'"{written}" is not a size; {advice}')
     return -(-int(digits) * total // 100)
 
 
 def _replicas(placement: api.Placement) -> Mistakes:
-    field = f"metadata.annotations.{api.REPLICAS_ANNOTATION}"
+    field = options.annotation_field(api.REPLICAS_ANNOTATION)
     try:
         written = options.replica_options(placement)
-    except ValueError as error:
-        yield told(field, error)
+    except InputErrors as error:
+        yield from error.errors
         return
     if written is None:
         return

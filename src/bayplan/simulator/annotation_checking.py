@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from bayplan.errors import InputError
-from bayplan.simulator.happening import ARRIVES, INTERVAL, read_delay
-from bayplan.simulator.usage_profiles import USAGE, read_profile
+from bayplan.objects.own_keys import ARRIVES, INTERVAL, USAGE
+from bayplan.simulator.happening import read_delay
+from bayplan.simulator.usage_profiles import read_profile
 
 
 def annotation_mistakes(annotations: Mapping[str, str]) -> Iterator[InputError]:

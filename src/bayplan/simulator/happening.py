@@ -12,12 +12,8 @@ from typing import Protocol
 
 from bayplan.errors import InputError
 from bayplan.objects.duration import parse_duration
+from bayplan.objects.own_keys import ARRIVES, INTERVAL
 from bayplan.objects.pod import Pod
-
-ARRIVES = "simulation.bayplan.io/arrives"
-"""How long after the start a pod appears."""
-INTERVAL = "simulation.bayplan.io/interval"
-"""How long after the one before it each further pod of a workload appears."""
 
 
 class Happening(Protocol):

@@ -11,13 +11,14 @@ from bayplan.objects.crane import DynamicSchedulerPolicy, published_policy
 from bayplan.objects.crane_annotations import format_stamp
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
+from bayplan.objects.own_keys import USAGE
 from bayplan.objects.pod import Pod
 from bayplan.plugins.dynamic import Dynamic
 from bayplan.plugins.spare_capacity import SpareCapacity
 from bayplan.simulator.cluster import SimulatedCluster
 from bayplan.simulator.load import LoadOptions, SimulatedLoad
 from bayplan.simulator.usage_history import parse_metric
-from bayplan.simulator.usage_profiles import USAGE, profile_of
+from bayplan.simulator.usage_profiles import profile_of
 
 
 def is_profiled(things: Iterable[ApiObject]) -> bool:

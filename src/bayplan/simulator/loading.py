@@ -18,13 +18,13 @@ from bayplan.framework.config import load_config
 from bayplan.framework.config_model import SchedulerConfig
 from bayplan.objects import kinds, loading, manifests
 from bayplan.objects.defaulting import Classes, default_pod
-from bayplan.objects.duration import parse_duration
 from bayplan.objects.manifests import AT, Document
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.pod import Pod
 from bayplan.objects.workload import Workload
 from bayplan.plugins.registering import Plugins, mistakes_of, registry
 from bayplan.simulator.annotation_checking import annotation_mistakes
+from bayplan.simulator.happening import read_delay
 
 CHANGEABLE = (
     "WorkloadPolicy", "DistributionPolicy", "ClusterDistributionPolicy", "Node", "Pod", "Deployment", "ReplicaSet",
@@ -141,7 +141,7 @@ def _times(documents: Iterable[Document]) -> dict[str, float]:
         if not isinstance(text, str):
             continue  # what is no text is told by whoever reads annotations
         try:
-            times[text] = parse_duration(text)
+            times[text] = read_delay(text)
         except ValueError as error:
             wrong = InputError(str(error), field=f"metadata.annotations[{AT}]")
             raise wrong.located(document.source, document.line, kinds.describe(document.raw)) from None

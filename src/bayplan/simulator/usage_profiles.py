@@ -17,10 +17,10 @@ from bayplan.objects import quantity
 from bayplan.objects.duration import parse_duration
 from bayplan.objects.load_estimate import NOTHING, Use
 from bayplan.objects.meta import ApiObject
+from bayplan.objects.own_keys import USAGE
 from bayplan.objects.pod import Pod
 from bayplan.objects.resources import CPU, MEMORY
 
-USAGE = "simulation.bayplan.io/usage"
 _FIX = 'write "cpu=2, memory=20Gi", or steps such as "0s: cpu=2, memory=20Gi; 30m: cpu=500m"'
 
 

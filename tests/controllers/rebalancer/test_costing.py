@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from bayplan.controllers.rebalancer.costing import OURS, costs
+from bayplan.controllers.rebalancer.costing import costs
 from bayplan.controllers.rebalancer.planner import DELETION_COST
+from bayplan.objects.own_keys import OWN_DELETION_COST
 from tests.controllers.rebalancer.support import REGIONS, Looked, looked, pod, pods, policy, replica_set
 
 
@@ -59,7 +60,7 @@ def test_pods_keep_the_cost_they_have_and_a_new_one_takes_the_free_place() -> No
 
 def test_a_cost_that_somebody_else_wrote_stays() -> None:
     own = pod("own", "a1", annotations={DELETION_COST: "7"})
-    changed = pod("changed", "a1", annotations={DELETION_COST: "7", OURS: "-500"})
+    changed = pod("changed", "a1", annotations={DELETION_COST: "7", OWN_DELETION_COST: "-500"})
     found = looked(*REGIONS, policy({"regionA": 3}), replica_set(3), own, changed, pod("p", "a1"))
     assert [cost.pod.name for cost in costs(*_parts(found))] == ["p"]
 

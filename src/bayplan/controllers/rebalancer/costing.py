@@ -14,11 +14,9 @@ from dataclasses import dataclass
 from bayplan.controllers.rebalancer.observing import is_ready
 from bayplan.controllers.rebalancer.planner import DELETION_COST
 from bayplan.controllers.rebalancer.surveying import Group, Survey, Surveyor
+from bayplan.objects.own_keys import OWN_DELETION_COST
 from bayplan.objects.pod import Pod
 from bayplan.plugins.leaf_node_workload_policy.reading import Rules
-
-OURS = "bayplan.io/pod-deletion-cost"
-"""Beside a cost that we wrote, with the same value."""
 
 SCALE = 1000
 # Pods beyond the numbers go before all others, those in domains that shall have none before these.
@@ -34,7 +32,7 @@ class Cost:
 
     @property
     def annotations(self) -> dict[str, str]:
-        return {DELETION_COST: str(self.value), OURS: str(self.value)}
+        return {DELETION_COST: str(self.value), OWN_DELETION_COST: str(self.value)}
 
 
 def costs(survey: Survey, surveyor: Surveyor) -> list[Cost]:
@@ -81,7 +79,7 @@ def _is_steered(pod: Pod, survey: Survey) -> bool:
 def _own_cost(pod: Pod) -> int | None:
     """The cost that we gave it; None if it has none, or somebody else's."""
     text = pod.annotations.get(DELETION_COST)
-    if text is None or pod.annotations.get(OURS) != text:
+    if text is None or pod.annotations.get(OWN_DELETION_COST) != text:
         return None
     try:
         return int(text)

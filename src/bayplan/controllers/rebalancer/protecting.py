@@ -14,10 +14,9 @@ from bayplan.controllers.rebalancer.surveying import Survey
 from bayplan.controllers.rebalancer.terms import Terms
 from bayplan.framework.handle import ObjectStore
 from bayplan.objects.meta import OwnerReference, parse_time
+from bayplan.objects.own_keys import REBALANCE
 from bayplan.objects.pod import Pod
 
-REBALANCE = "bayplan.io/rebalance"
-"""An annotation of pods: "false" leaves the pod where it is, "true" moves it although it has local storage."""
 OPT_OUTS = {
     REBALANCE: "false",
     "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
