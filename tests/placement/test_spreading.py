@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
 from bayplan.objects import placement as api
+from bayplan.objects.meta import ApiObject
 from bayplan.placement import explaining
 from bayplan.placement.events import Applied, Deleted
 from tests.placement.fleet_building import NAMESPACE, chosen, cluster, constraint, decided, placement, state_of
@@ -144,3 +146,81 @@ def test_the_annotation_adds_what_a_schema_may_drop() -> None:
         annotations={api.SPREAD_ANNOTATION: "spreadConstraints: [{topologyKey: region, minDomains: 3}]"},
     )
     assert count(chosen(*regions(a=5, b=5), wanted)) == {"a": 1, "b": 1}
+
+
+def report_of(*things: ApiObject, name: str = "p") -> tuple[dict[str, Any], str]:
+    """The first constraint of a report, and the message of PlacementSatisfied."""
+    state = state_of(*things)
+    evaluation = state.evaluation(f"{NAMESPACE}/{name}")
+    document = explaining.explain(evaluation, 0.0, state.others(evaluation.plan))
+    return document["spread"][0], document["conditions"][0]["message"]
+
+
+def test_full_domains_of_a_soft_constraint_count_for_the_skew() -> None:
+    spread, message = report_of(*regions(a=4, b=6, c=1), placement("p", 11, constraint("region", hard=False)))
+    assert (spread["skew"], spread["exceeded"], spread["blocking"]) == (5, True, None)
+    assert message == "there are as many clusters as wanted"
+
+
+def test_the_skew_goes_by_weights() -> None:
+    level = constraint("region", hard=False, weights={"a": 2})
+    assert report_of(*regions(a=9, b=9), placement("p", 9, level))[0]["skew"] == 0
+    assert report_of(*regions(a=9, b=9), placement("p", 7, level))[0]["skew"] == 0.5
+
+
+def test_the_skew_goes_by_the_group() -> None:
+    labels = {"app": "web"}
+    other = [placement("one", 1, labels=labels), decided("one", "b-0")]
+    mine = placement("p", 4, constraint("region"), labels=labels, group=labels)
+    spread, _ = report_of(*regions(a=4, b=4), *other, decided("p", "a-0", "a-1", "a-2", "b-1"), mine)
+    assert (spread["counts"], spread["others"], spread["skew"]) == ({"a": 3, "b": 1}, {"b": 1}, 1)
+
+
+def test_too_few_domains_are_what_blocks() -> None:
+    spread, message = report_of(*regions(a=3, b=3, c=3), placement("p", 9, constraint("region", min_domains=4)))
+    assert (spread["skew"], spread["blocking"]) == (1, "minDomains (3 of 4)")
+    assert message == (
+        "6 more clusters are wanted; the spread policy allows at most 3 of 9 clusters, "
+        "as region has 3 of the 4 domains that minDomains asks for"
+    )
+
+
+def test_a_domain_that_deeper_constraints_hold_down_blocks_as_one_that_is_full() -> None:
+    sizes = {"a1": 9, "b1": 5, "b2": 1}
+    fleet = [
+        cluster(f"{zone}-{number}", {"region": zone[0], "zone": zone})
+        for zone in sizes
+        for number in range(sizes[zone])
+    ]
+    state = state_of(*fleet, placement("p", 15, constraint("region"), constraint("zone")))
+    report = explaining.explain(state.evaluation(KEY), 0.0)["spread"]
+    assert count(state.clusters(KEY)) == {"a1": 4, "b1": 2, "b2": 1}
+    assert [each["blocking"] for each in report] == ["b", "b2"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, "region has skew 4, more than its maxSkew 1: clusters that are chosen stay while maxMoves is 0"),
+        ({"max_moves": 1}, "region has skew 2, more than its maxSkew 1; more moves are needed to be within maxSkew"),
+    ],
+)
+def test_a_selection_that_exceeds_a_hard_constraint_is_said(changes: dict[str, Any], told: str) -> None:
+    has = decided("p", "a-0", "a-1", "a-2", "a-3")
+    spread, message = report_of(*regions(a=4, b=4), has, placement("p", 4, constraint("region"), **changes))
+    assert spread["exceeded"]
+    assert message == f"there are as many clusters as wanted; {told}"
+
+
+def test_a_new_domain_that_makes_a_selection_uneven_is_news() -> None:
+    state = state_of(*regions(a=2, b=2), placement("p", 4, constraint("region")))
+    assert state.evaluation(KEY).outcome.uneven == ()
+    (change,) = state.handle(Applied(regions(c=1)[0]))
+    assert (change.key, change.added, change.removed) == (KEY, (), ())
+    assert state.evaluation(KEY).outcome.uneven == ((0, 2),)
+
+
+def test_fewer_than_there_are_is_said_also_where_no_number_is_given() -> None:
+    spread, message = report_of(*regions(a=3, b=1), placement("p", None, constraint("region")))
+    assert (spread["blocking"], spread["satisfiable"]) == ("b", 3)
+    assert message == "the spread policy allows at most 3 of 4 clusters, as region b is full"

@@ -241,7 +241,7 @@ def convert(raw: Mapping[str, Any], struct: type[Any]) -> Any:
         raise mismatch(str(error), cleaned, describe(cleaned)) from None
 
 
-def _made(raw: Mapping[str, Any], struct: type[ApiObject]) -> ApiObject:
+def _made(raw: Mapping[str, Any], struct: type[Any]) -> Any:
     return struct.of(raw) if issubclass(struct, PlainObject) else msgspec.convert(raw, struct)
 
 

@@ -53,9 +53,17 @@ class ClusterVersion(Wire, frozen=True, kw_only=True):
     kubernetes: str = ""
 
 
+class ClientConfig(Wire, frozen=True, kw_only=True):
+    """How the hub reaches the cluster."""
+
+    url: str = ""
+    ca_bundle: str = ""
+
+
 class ManagedClusterSpec(Wire, frozen=True, kw_only=True):
     hub_accepts_client: bool = False
     lease_duration_seconds: int = 60
+    managed_cluster_client_configs: tuple[ClientConfig, ...] | None = None
     taints: tuple[Taint, ...] | None = None
 
 
@@ -207,7 +215,7 @@ class SpreadPolicy(Wire, frozen=True, kw_only=True):
 
 class DecisionGroup(Wire, frozen=True, kw_only=True):
     group_name: str = ""
-    group_cluster_selector: ClusterSelector = ClusterSelector()
+    group_cluster_selector: ClusterSelector | None = None
 
 
 class GroupStrategy(Wire, frozen=True, kw_only=True):

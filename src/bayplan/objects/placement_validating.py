@@ -23,6 +23,11 @@ def check_managed_cluster(thing: placement.ManagedCluster) -> Mistakes:
         problem = f"{thing.spec.lease_duration_seconds} is too small"
         yield mistake("spec.leaseDurationSeconds", problem, "write 1 or more")
     yield from int32("spec.leaseDurationSeconds", thing.spec.lease_duration_seconds)
+    for index, config in enumerate(thing.spec.managed_cluster_client_configs or ()):
+        if not config.url:
+            yield mistake(
+                f"spec.managedClusterClientConfigs[{index}].url", "there is none", "write the hub's way there"
+            )
     for index, taint in enumerate(thing.taints):
         at = f"spec.taints[{index}]"
         yield from tried(f"{at}.key", check_key, taint.key)

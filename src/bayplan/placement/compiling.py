@@ -122,7 +122,7 @@ def compile_placement(placement: api.Placement, built_in: Iterable[str]) -> Plan
     strategy = spec.decision_strategy.group_strategy
     levels = tuple(_level(each) for each in policy.spread_constraints or ())
     groups = tuple(
-        GroupTerm(each.group_name, _term(each.group_cluster_selector, "", mistakes))
+        GroupTerm(each.group_name, _term(each.group_cluster_selector or api.ClusterSelector(), "", mistakes))
         for each in strategy.decision_groups or ()
     )
     weights = _weights(spec.prioritizer_policy)

@@ -5,6 +5,8 @@ The hub controller writes them, `bayplan place` shows them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from bayplan.objects.meta import StatusCondition
 from bayplan.placement import domains
 from bayplan.placement.scheduling import Evaluation
@@ -53,39 +55,51 @@ def _verdict(evaluation: Evaluation) -> tuple[str, str]:
             return "NotAllDecisionsScheduled", _missing(evaluation)
         needs = ["predicates", "taints", *(["hard spread keys"] if any(each.is_hard for each in plan.levels) else [])]
         return "NoManagedClusterMatched", f"no cluster is left after {' and '.join(needs)}"
-    if not outcome.unscheduled:
-        return "AllDecisionsScheduled", f"there are as many clusters as wanted{_notes(evaluation)}"
-    return "NotAllDecisionsScheduled", _missing(evaluation)
+    if outcome.unscheduled:
+        return "NotAllDecisionsScheduled", _missing(evaluation)
+    if outcome.held_back:
+        return "AllDecisionsScheduled", f"{_allowed(evaluation, outcome.selected)}{_notes(evaluation)}"
+    return "AllDecisionsScheduled", f"there are as many clusters as wanted{_notes(evaluation)}"
 
 
 def _missing(evaluation: Evaluation) -> str:
-    number = evaluation.outcome.unscheduled
-    return f"{number} more cluster{'s are' if number > 1 else ' is'} wanted{_why(evaluation)}"
-
-
-def _why(evaluation: Evaluation) -> str:
-    """What a spread constraint has to do with it."""
-    outcome = evaluation.outcome
-    if outcome.ceiling is None or not evaluation.plan.levels:
-        return ""
-    eligible = int(evaluation.eligible.sum())
-    if outcome.ceiling >= eligible:
-        return ""
-    about = "at most" if outcome.is_exact else "found room for"
-    text = f"; the spread policy allows {about} {outcome.ceiling} of {eligible} clusters"
-    for depth, level in enumerate(evaluation.plan.levels):
-        blocking = domains.blocking(evaluation, depth)
-        if blocking is not None:
-            text += f", as {level.key[1]} {blocking} is full"
-            break
+    number, ceiling = evaluation.missing, evaluation.outcome.ceiling
+    text = f"{number} more cluster{'s are' if number > 1 else ' is'} wanted"
+    if ceiling is not None and ceiling < int(evaluation.eligible.sum()):
+        text += f"; {_allowed(evaluation, ceiling)}"
     return f"{text}{_notes(evaluation)}"
 
 
+def _allowed(evaluation: Evaluation, number: int) -> str:
+    """What the spread constraints leave, and which one is in the way of more."""
+    about = "at most" if evaluation.outcome.is_exact else "found room for"
+    text = f"the spread policy allows {about} {number} of {int(evaluation.eligible.sum())} clusters"
+    for level, found in zip(evaluation.plan.levels, domains.report(evaluation).levels, strict=True):
+        if found.blocking is not None:
+            return f"{text}, {found.blocking.about(level.key[1])}"
+    return text
+
+
 def _notes(evaluation: Evaluation) -> str:
-    notes = list(evaluation.outcome.warnings)
+    notes = [*evaluation.outcome.warnings, *_uneven(evaluation)]
     if evaluation.outcome.is_unsettled:
         notes.append("more moves are needed to be within maxSkew")
     return "".join(f"; {note}" for note in notes)
+
+
+def _uneven(evaluation: Evaluation) -> Iterator[str]:
+    """Hard constraints that what is chosen exceeds: they keep clusters out, and drop none."""
+    plan = evaluation.plan
+    for depth, gap in evaluation.outcome.uneven:
+        level = plan.levels[depth]
+        text = f"{level.key[1]} has skew {domains.skew_of(level, gap)}, more than its maxSkew {level.max_skew}"
+        if plan.is_flat:
+            text += ": clusters that are chosen are not moved with several constraints and scope Flat"
+        elif not plan.max_moves:
+            text += ": clusters that are chosen stay while maxMoves is 0"
+        elif not evaluation.outcome.is_unsettled:
+            text += ": no move would mend it"
+        yield text
 
 
 def _cut(text: str, length: int) -> str:

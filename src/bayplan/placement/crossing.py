@@ -14,6 +14,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 from bayplan.placement.compiling import Level
+from bayplan.placement.evenness import Domain, Group, Uneven, gap_of
 from bayplan.placement.spreading import Candidates, Spread
 from bayplan.placement.table import Ids, Mask, Numbers, Topology
 
@@ -33,7 +34,44 @@ def spread(levels: tuple[Level, ...], topology: Topology, candidates: Candidates
                 quotas = tried
     chosen = cells.pick(quotas)
     reached = int(quotas.sum())
-    return Spread(chosen, eligible if reached == wanted and not cells.is_bounded else reached, is_exact=False)
+    ceiling = eligible if reached == wanted and not cells.is_bounded else reached
+    return Spread(chosen, ceiling, is_exact=False, uneven=_uneven(cells, quotas))
+
+
+def groups(levels: tuple[Level, ...], topology: Topology, who: Candidates) -> list[Group]:
+    """The domains of every level as they stand, each compared with all of its level."""
+    cells = _Cells(levels, topology, who)
+    now = _Filling(cells)
+    found = []
+    for number, level in enumerate(levels):
+        heights, scales = now.heights(number), cells.scales[number]
+        limit = now.floor(number) + level.max_skew * level.unit
+        chosen = now.counts[number] - cells.offsets[number]
+        eligible = np.bincount(cells.domains[number], weights=cells.sizes, minlength=len(heights)).astype(np.int64)
+        domains = [
+            Domain(
+                (name,),
+                int(eligible[at]),
+                int(chosen[at]),
+                int(cells.offsets[number][at]),
+                int(heights[at]),
+                bool(level.is_hard and chosen[at] < eligible[at] and heights[at] + scales[at] > limit),
+            )
+            for at, name in enumerate(cells.names[number])
+            if cells.known[number][at]
+        ]
+        found.append(Group(domains, gap_of(level, [each.height for each in domains]), is_full=True))
+    return found
+
+
+def _uneven(cells: _Cells, quotas: Numbers) -> Uneven:
+    cells.have = quotas
+    now, found = _Filling(cells), []
+    for number, level in enumerate(cells.levels):
+        gap = gap_of(level, now.heights(number)[cells.known[number]].tolist())
+        if level.is_hard and gap > level.max_skew * level.unit:
+            found.append((number, gap))
+    return tuple(found)
 
 
 class _Cells:
@@ -48,12 +86,14 @@ class _Cells:
         self.have: Numbers = np.bincount(self.cell_of[who.incumbents[self.rows]], minlength=len(nodes))
         paths = [topology.path(len(levels) - 1, int(node)) for node in nodes]
         self.domains: list[Ids] = []
+        self.names: list[list[str]] = []
         self.known: list[Mask] = []
         self.offsets: list[Numbers] = []
         self.scales: list[Numbers] = []
         for number, level in enumerate(levels):
             names = sorted({path[number] for path in paths})
             index = {name: at for at, name in enumerate(names)}
+            self.names.append(names)
             self.domains.append(np.array([index[path[number]] for path in paths], np.int32))
             self.known.append(np.array([name != "" for name in names], np.bool_))
             self.scales.append(np.array([level.unit // level.weights.get(name, 1) for name in names], np.int64))
@@ -122,15 +162,19 @@ class _Filling:
             if level.is_hard:
                 domains, scales = self.cells.domains[number], self.cells.scales[number]
                 after = ((self.counts[number] + 1) * scales)[domains]
-                legal &= after - self._floor(number) <= level.max_skew * level.unit
+                legal &= after - self.floor(number) <= level.max_skew * level.unit
         return legal
 
-    def _floor(self, number: int) -> int:
+    def heights(self, number: int) -> Numbers:
+        heights: Numbers = self.counts[number] * self.cells.scales[number]
+        return heights
+
+    def floor(self, number: int) -> int:
         cells, level = self.cells, self.cells.levels[number]
         known = cells.known[number]
         if int(known.sum()) < level.min_domains or not known.any():
             return 0
-        return int((self.counts[number] * cells.scales[number])[known].min())
+        return int(self.heights(number)[known].min())
 
     def _lowest(self) -> int | None:
         """The legal cell in the lowest domains, key by key; then the one with the best candidate."""
@@ -180,6 +224,6 @@ class _Filling:
         for number, level in enumerate(cells.levels):
             domain = cells.domains[number][cell]
             height = self.counts[number][domain] * cells.scales[number][domain]
-            if level.is_hard and height - self._floor(number) > level.max_skew * level.unit:
+            if level.is_hard and height - self.floor(number) > level.max_skew * level.unit:
                 return False
         return True

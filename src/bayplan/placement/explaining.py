@@ -6,13 +6,12 @@ changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from bayplan.placement import conditions, dividing, domains, grouping, spreading
+from bayplan.placement import conditions, dividing, domains, grouping
 from bayplan.placement.plugin import Moment
 from bayplan.placement.registry import FILTERS, scorer_of
 from bayplan.placement.scheduling import NO_ROWS, Evaluation
@@ -54,7 +53,7 @@ def explain(evaluation: Evaluation, now: float, others: Numbers = NO_ROWS) -> Do
     ]
     document["filters"] = filters
     document["scores"] = scores
-    document["spread"] = spread_report(evaluation, others)
+    document["spread"] = spread_report(evaluation)
     document["groups"] = [{"name": group.name, "clusters": len(group.clusters)} for group in groups]
     return document
 
@@ -100,36 +99,29 @@ def _scores(evaluation: Evaluation, moment: Moment) -> tuple[list[Document], dic
     return listed, totals
 
 
-def spread_report(evaluation: Evaluation, others: Numbers = NO_ROWS) -> list[Document]:
+def spread_report(evaluation: Evaluation) -> list[Document]:
     """For every constraint: how many are in each domain, how uneven that is, how many could be placed, what blocks."""
     plan = evaluation.plan
     if not plan.levels or plan.is_misconfigured:
         return []
-    topology = evaluation.fleet.table.topology(plan.topology_keys)
-    who = evaluation.candidates(others)
-    ceiling = evaluation.outcome.ceiling if plan.is_flat else spreading.Tree(plan.levels, topology, who).ceiling
-    report = []
-    for depth, level in enumerate(plan.levels):
-        found = domains.domains_of(evaluation, depth)
-        counts, eligible = found.counts, found.eligible
-        skews = [_skew(counts, names, eligible, level.is_hard) for names in found.siblings.values()]
-        report.append(
+    found = domains.report(evaluation)
+    listed = []
+    for level, each in zip(plan.levels, found.levels, strict=True):
+        listed.append(
             {
                 "topologyKey": level.key[1],
                 "maxSkew": level.max_skew,
                 "whenUnsatisfiable": "DoNotSchedule" if level.is_hard else "ScheduleAnyway",
                 "scope": "Flat" if plan.is_flat else "Nested",
-                "counts": counts,
-                "eligible": eligible,
-                "skew": max(skews, default=0),
-                "satisfiable": ceiling,
-                "blocking": domains.blocking(evaluation, depth, found),
+                **({"minDomains": level.min_domains} if level.min_domains > 1 else {}),
+                **({"weights": dict(level.weights)} if level.weights else {}),
+                "counts": each.counts,
+                "eligible": each.eligible,
+                **({"others": each.others} if each.others else {}),
+                "skew": each.skew,
+                "exceeded": each.skew > level.max_skew,
+                "satisfiable": found.ceiling,
+                "blocking": each.blocking.name if each.blocking else None,
             }
         )
-    return report
-
-
-def _skew(counts: dict[str, int], names: Sequence[str], eligible: dict[str, int], is_hard: bool) -> int:
-    """The most minus the least; for soft constraints full domains are no reason for complaint."""
-    lowest = [counts[name] for name in names if is_hard or counts[name] < eligible[name]]
-    return max(0, max(counts[name] for name in names) - min(lowest)) if lowest else 0
+    return listed

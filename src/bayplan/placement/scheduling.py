@@ -13,6 +13,7 @@ import numpy as np
 
 from bayplan.placement import crossing, spreading
 from bayplan.placement.compiling import Plan
+from bayplan.placement.evenness import Uneven
 from bayplan.placement.fleet import Fleet
 from bayplan.placement.plugin import Moment, Verdict
 from bayplan.placement.scoring import Totals
@@ -33,6 +34,9 @@ class Outcome:
     is_unsettled: bool = False
     is_exact: bool = True
     warnings: tuple[str, ...] = ()
+    held_back: int = 0
+    """How many a placement that wants all of them could not have."""
+    uneven: Uneven = ()
 
 
 class Evaluation:
@@ -48,6 +52,8 @@ class Evaluation:
         self.chosen: Mask = np.zeros(size, np.bool_)
         self.incumbents: Mask = self.chosen
         """What was chosen when the last decision was made; explanations show the scores of that moment."""
+        self.others: Numbers = NO_ROWS
+        """What the other placements of the group had then."""
         self.sets: frozenset[str] = frozenset()
         self.outcome = Outcome()
         self.until = FOREVER
@@ -142,7 +148,7 @@ class Evaluation:
                 break
         else:
             self.flipped = (before != self.chosen).nonzero()[0]
-        self.incumbents = moment.incumbents
+        self.incumbents, self.others = moment.incumbents, others
         self.until = min(moment.until, min(self._expiries.values(), default=FOREVER))
         self._dirty.clear()
         self._is_new = False
@@ -222,12 +228,13 @@ class Evaluation:
         turned = self._totals.refresh(moment, self.avoided, dirty)
         ceiling: int | None = None
         unsettled, exact = False, True
+        uneven: Uneven = ()
         self.moves = 0
         if plan.levels:
             again = None if dirty is None else np.concatenate((turned, np.array([*dirty], np.int64)))
             result = self._spread(moment, again)
             chosen, ceiling, exact = result.chosen, result.ceiling, result.is_exact
-            unsettled, self.moves = result.is_unsettled, result.moves
+            unsettled, self.moves, uneven = result.is_unsettled, result.moves, result.uneven
         else:
             self._turned.clear()
             chosen = self._best()
@@ -236,7 +243,9 @@ class Evaluation:
         if not missing:
             # Nobody asks how many more there could have been; it is worked out where it is shown.
             ceiling = None
-        return chosen, Outcome(selected, missing, ceiling, unsettled, exact, tuple(moment.warnings))
+        held_back = int(np.count_nonzero(self.eligible)) - selected if plan.number is None else 0
+        warnings = tuple(moment.warnings)
+        return chosen, Outcome(selected, missing, ceiling, unsettled, exact, warnings, held_back, uneven)
 
     def _spread(self, moment: Moment, dirty: Numbers | None) -> spreading.Spread:
         plan = self.plan
@@ -267,6 +276,11 @@ class Evaluation:
             keys = self._totals.keys(rows)
             chosen[rows[np.argpartition(-keys, number - 1)[:number]]] = True
         return chosen
+
+    @property
+    def missing(self) -> int:
+        """How many more the placement would have but for its constraints, or for want of clusters."""
+        return self.outcome.unscheduled or self.outcome.held_back
 
     def names(self) -> tuple[str, ...]:
         """The chosen clusters, by name."""

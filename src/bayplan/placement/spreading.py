@@ -20,6 +20,7 @@ import numpy as np
 
 from bayplan.placement import quotas
 from bayplan.placement.compiling import Level
+from bayplan.placement.evenness import Domain, Group, Uneven, gap_of
 from bayplan.placement.table import ABSENT, Ids, Mask, Numbers, Topology
 
 _FEW = 24
@@ -37,6 +38,7 @@ class Spread:
     moves: int = 0
     is_unsettled: bool = False
     is_exact: bool = True
+    uneven: Uneven = ()
 
 
 @dataclass
@@ -90,6 +92,8 @@ class Tree:
         self._number = int(columns[1][0])
         self._total = int(columns[0][0])
         self._open: list[set[int]] = [set(tier.parents) for tier in self._tiers]
+        self._moved: list[set[int]] = [set(tier.parents) for tier in self._tiers]
+        self._gaps: list[dict[int, int]] = [{} for _ in self._tiers]
         self._changed: list[int] = []
         self._run = _Run(who, 0)
 
@@ -109,6 +113,7 @@ class Tree:
             tier.have[node] += change * is_chosen
             node = tier.parents[node]
             self._open[depth].add(node)
+            self._moved[depth].add(node)
 
     @property
     def ceiling(self) -> int:
@@ -142,7 +147,55 @@ class Tree:
         else:
             again = {*self._changed, *self._topology.ids[-1][dirty].tolist()}
             chosen = self._pick(again) if len(again) <= _FEW else self._pick_all()
-        return Spread(chosen, ceiling, self._run.moves, self._run.is_unsettled)
+        return Spread(chosen, ceiling, self._run.moves, self._run.is_unsettled, uneven=self._uneven())
+
+    # -- how it stands --
+
+    def groups(self, depth: int) -> list[Group]:
+        """The domains of a level, by the domain above them; `ceiling` must have been asked for."""
+        tier = self._tiers[depth]
+        ceilings = tier.eligible if depth == len(self._tiers) - 1 else tier.ceilings
+        found = []
+        for parent in sorted(set(tier.parents)):
+            nodes = self._topology.children(depth, parent)
+            is_full = all(tier.have[node] >= tier.caps[node] for node in nodes)
+            domains = [
+                Domain(
+                    self._topology.path(depth, node),
+                    tier.eligible[node],
+                    tier.have[node],
+                    tier.offsets[node],
+                    (tier.have[node] + tier.offsets[node]) * tier.scales[node],
+                    tier.have[node] >= tier.caps[node] < ceilings[node],
+                )
+                for node in nodes
+                if tier.eligible[node] and tier.known[node]
+            ]
+            if domains:
+                found.append(Group(domains, self._gap(depth, parent), is_full))
+        return found
+
+    def _uneven(self) -> Uneven:
+        found = []
+        for depth, tier in enumerate(self._tiers):
+            if tier.level.is_hard:
+                gaps, moved = self._gaps[depth], self._moved[depth]
+                gaps.update((parent, self._gap(depth, parent)) for parent in moved)
+                moved.clear()
+                worst = max(gaps.values(), default=0)
+                if worst > tier.level.max_skew * tier.level.unit:
+                    found.append((depth, worst))
+        return tuple(found)
+
+    def _gap(self, depth: int, parent: int) -> int:
+        """How far apart the domains under a parent are."""
+        tier = self._tiers[depth]
+        heights = [
+            (tier.have[node] + tier.offsets[node]) * tier.scales[node]
+            for node in self._topology.children(depth, parent)
+            if tier.eligible[node] and tier.known[node]
+        ]
+        return gap_of(tier.level, heights)
 
     # -- how many go where --
 
@@ -206,6 +259,7 @@ class Tree:
             if before != count:
                 tier.have[node] = count
                 self._open[depth].add(parent)
+                self._moved[depth].add(parent)
                 if is_leaf:
                     self._changed.append(node)
             if not is_leaf and count == before + 1 and not run.budget:
@@ -218,6 +272,7 @@ class Tree:
         for depth, tier in enumerate(self._tiers[top:], top):
             have, caps, known = tier.have, tier.caps, tier.known
             self._open[depth].add(node)
+            self._moved[depth].add(node)
             lowest, tied = (True, _BOUNDLESS), [node]
             for child in self._topology.children(depth, node):
                 if have[child] < caps[child]:

@@ -58,10 +58,13 @@ def _spread(report: Sequence[dict[str, Any]]) -> str:
     rows = []
     for each in report:
         eligible = each["eligible"]
-        counts = _listed([f"{name} {count}/{eligible[name]}" for name, count in each["counts"].items()])
+        others = each.get("others", {})
+        more = {name: f"+{others[name]}" if name in others else "" for name in eligible}
+        counts = _listed([f"{name} {count}{more[name]}/{eligible[name]}" for name, count in each["counts"].items()])
         kind = "hard" if each["whenUnsatisfiable"] == "DoNotSchedule" else "soft"
         blocks = each["blocking"] or ""
-        rows.append([each["topologyKey"], kind, f"{each['skew']} (max {each['maxSkew']})", blocks, counts])
+        skew = f"{each['skew']} (max {each['maxSkew']}){' exceeded' if each['exceeded'] else ''}"
+        rows.append([each["topologyKey"], kind, skew, blocks, counts])
     return _table(["SPREAD OVER", "KIND", "SKEW", "BLOCKED BY", "CHOSEN/ELIGIBLE"], rows)
 
 

@@ -173,7 +173,10 @@ def _groups(strategy: api.GroupStrategy) -> Mistakes:
         elif not _GROUP_NAME.fullmatch(group.group_name):
             advice = "write 2 to 63 letters, digits and inner dashes, dots or underscores"
             yield mistake(f"{at}.groupName", f'"{group.group_name}" is not the name of a group', advice)
-        yield from _selector(f"{at}.groupClusterSelector", group.group_cluster_selector)
+        if group.group_cluster_selector is None:
+            yield mistake(f"{at}.groupClusterSelector", "there is none", "write labels or claims of clusters")
+        else:
+            yield from _selector(f"{at}.groupClusterSelector", group.group_cluster_selector)
     yield from tried(_PER_GROUP, group_size, strategy.clusters_per_decision_group, 1)
 
 

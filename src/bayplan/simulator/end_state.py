@@ -18,13 +18,14 @@ import msgspec
 from bayplan.objects import kinds
 from bayplan.objects.manifests import AT
 from bayplan.objects.meta import ApiObject
+from bayplan.objects.own_keys import ARRIVES, INTERVAL
 from bayplan.objects.plain import PlainObject
 from bayplan.objects.pod import Pod
 from bayplan.objects.policy import PodDisruptionBudget
 from bayplan.objects.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from bayplan.simulator.assembling import World
 from bayplan.simulator.cluster import Record
-from bayplan.simulator.happening import ARRIVES, INTERVAL, Arrivals
+from bayplan.simulator.happening import Arrivals
 from bayplan.simulator.loading import Given
 from bayplan.simulator.stored import merged
 

@@ -88,7 +88,8 @@ class ObjectBuilder(Builder[ApiObject]):
     def build(self) -> ApiObject:
         kind = kinds.find(self._manifest["apiVersion"], self._manifest["kind"])
         assert kind is not None
-        return kinds.convert(self._identified(kind.called), kind.struct)
+        made: ApiObject = kinds.convert(self._identified(kind.called), kind.struct)
+        return made
 
     def namespace(self, namespace: str) -> Self:
         return self._set("metadata", namespace=namespace)

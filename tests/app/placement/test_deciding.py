@@ -117,10 +117,10 @@ async def test_a_mistake_keeps_what_was_decided_and_says_why(api: Api, control_p
     add_placement(api, numberOfClusters=1)
     async with deciding(control_plane):
         await eventually(lambda: decided(api) == ["eu-1"], "one cluster")
-        wrong = {"configurations": [{"scoreCoordinate": {"type": "BuiltIn", "builtIn": "Best"}}]}
-        api.patch("Placement", "web", {"spec": {"prioritizerPolicy": wrong}}, NAMESPACE)
+        wrong = [{"topologyKey": "a", "topologyKeyType": "Label"}] * 2
+        api.patch("Placement", "web", {"spec": {"spreadPolicy": {"spreadConstraints": wrong}}}, NAMESPACE)
         await eventually(lambda: condition(api, "PlacementMisconfigured").get("status") == "True", "the condition")
-        assert '"Best" is not possible here' in condition(api, "PlacementMisconfigured")["message"]
+        assert '"a" is there already' in condition(api, "PlacementMisconfigured")["message"]
         assert decided(api) == ["eu-1"]
 
 
@@ -182,15 +182,15 @@ async def test_a_decision_that_exists_before_its_placement_is_taken_over(api: Ap
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
-        ({"numberOfClusters": -1}, "spec.numberOfClusters: -1"),
-        ({"prioritizerPolicy": {"mode": "Best"}}, '"Best" is not possible here'),
         (
             {"spreadPolicy": {"spreadConstraints": [{"topologyKey": "a", "topologyKeyType": "Label"}] * 2}},
             '"a" is there',
         ),
         ({"predicates": [{"requiredClusterSelector": {"celSelector": {"celExpressions": ["1 +"]}}}]}, "Syntax error"),
-        ({"decisionStrategy": {"groupStrategy": {"clustersPerDecisionGroup": "0%"}}}, '"0%" is not a size'),
-        ({"tolerations": [{"value": "x"}]}, "an empty key stands for all taints"),
+        (
+            {"predicates": [{"requiredClusterSelector": {"labelSelector": {"matchLabels": {"a": "b c"}}}}]},
+            '"b c" is not a label value',
+        ),
     ],
 )
 async def test_mistakes_that_the_schema_lets_through(
@@ -211,6 +211,14 @@ async def test_mistakes_that_the_schema_lets_through(
         ({"spreadPolicy": {"spreadConstraints": [{"topologyKey": "a", "topologyKeyType": "Label"}] * 9}}, "8 items"),
         ({"prioritizerPolicy": {"configurations": [{"scoreCoordinate": {}, "weight": 11}]}}, "weight"),
         ({"tolerations": [{"effect": "NoSchedule"}]}, "effect"),
+        ({"numberOfClusters": -1}, "numberOfClusters"),
+        ({"prioritizerPolicy": {"mode": "Best"}}, "mode"),
+        ({"prioritizerPolicy": {"configurations": [{"scoreCoordinate": {"builtIn": "Best"}}]}}, "builtIn"),
+        ({"prioritizerPolicy": {"configurations": [{"scoreCoordinate": {}}]}}, "it names no score"),
+        ({"decisionStrategy": {"groupStrategy": {"clustersPerDecisionGroup": "0%"}}}, "clustersPerDecisionGroup"),
+        ({"decisionStrategy": {"groupStrategy": {"clustersPerDecisionGroup": 0}}}, "clustersPerDecisionGroup"),
+        ({"tolerations": [{"value": "x"}]}, "an empty key stands for all taints"),
+        ({"spreadPolicy": {"spreadConstraints": [{"topologyKey": "a"}]}}, "topologyKeyType"),
     ],
 )
 def test_mistakes_that_the_schema_refuses(api: Api, spec: Object, told: str) -> None:
@@ -236,3 +244,29 @@ def test_what_is_not_read_here_is_kept(api: Api) -> None:
     held = api.get("ManagedCluster", "far")
     assert held["spec"] == {**spec, "leaseDurationSeconds": 60}
     assert held["status"] == status
+
+
+async def test_a_selection_that_a_new_region_makes_uneven_is_said_and_kept(
+    api: Api, control_plane: ControlPlane
+) -> None:
+    for name in ("eu-1", "eu-2", "us-1", "us-2"):
+        add_cluster(api, name, name[:2])
+    async with deciding(control_plane):
+        add_placement(api, **spread(4))
+        await eventually(lambda: len(decided(api)) == 4, "four clusters")
+        add_cluster(api, "ap-1", "ap")
+        told = "region has skew 2, more than its maxSkew 1: clusters that are chosen stay while maxMoves is 0"
+        await eventually(lambda: told in condition(api, "PlacementSatisfied").get("message", ""), "the skew told")
+        assert condition(api, "PlacementSatisfied")["status"] == "True"
+        assert decided(api) == ["eu-1", "eu-2", "us-1", "us-2"]
+
+
+async def test_fewer_clusters_than_there_are_is_said_without_a_number(api: Api, control_plane: ControlPlane) -> None:
+    for name in ("eu-1", "eu-2", "eu-3", "us-1"):
+        add_cluster(api, name, name[:2])
+    wanted = spread(4)
+    del wanted["numberOfClusters"]
+    async with deciding(control_plane):
+        add_placement(api, **wanted)
+        told = "the spread policy allows at most 3 of 4 clusters, as region us is full"
+        await eventually(lambda: condition(api, "PlacementSatisfied").get("message") == told, "the message")
