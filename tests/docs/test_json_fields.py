@@ -1,0 +1,222 @@
+"""Every field of every document is on the reference page: real outputs are walked, and the page is walked back."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+
+from bayplan.cli import bench
+from bayplan.cli.main import main
+from tests.docs.pages import ROOT, section
+
+PAGE = ROOT / "docs" / "reference" / "json.md"
+EXAMPLES = ROOT / "examples"
+KINDS = (
+    "Simulation", "Explanation", "WorkloadExplanation", "PlacementResult", "RebalancePlan", "PluginList", "Benchmark",
+    "StickyList",
+)  # fmt: skip
+RARE = {
+    ("Benchmark", f"results[].{field}")
+    for field in ("cpuSeconds", "secondsForNodes", "bytesPerPod", "peakBytes", "clusters", "placements", "chosen",
+                  "milliseconds", "cpuMilliseconds")
+} | {("Simulation", "stopped"), ("Simulation", "summary.evicted"), ("Simulation", "summary.scaledIn")}  # fmt: skip
+"""Documented, and too dear or too odd to bring about here."""
+
+
+@cache
+def documented(kind: str) -> frozenset[str]:
+    rows = re.findall(r"^\| (`[^|]*`) \|", section(PAGE, kind), re.MULTILINE)
+    return frozenset(path for row in rows for path in re.findall(r"`([^`]+)`", row))
+
+
+def walked(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Kind and path of every field, with ``*`` where the page has it; a document in a document is one of its kind."""
+    yield from _fields(document["kind"], document, "")
+
+
+def _fields(kind: str, value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, list):
+        for each in value:
+            yield from _fields(kind, each, f"{path}[]")
+    elif isinstance(value, dict) and path and value.get("apiVersion") == "bayplan.io/v1alpha1":
+        yield from walked(value)
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            named, any_name = (f"{path}.{name}" if path else name for name in (key, "*"))
+            below = any_name if named not in documented(kind) and any_name in documented(kind) else named
+            yield kind, below
+            yield from _fields(kind, part, below)
+
+
+CLUSTER = """\
+apiVersion: v1
+kind: Node
+metadata: {name: n1, labels: {topology.kubernetes.io/zone: a}}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "110"}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n2}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "110"}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: main, image: web, resources: {requests: {cpu: "1"}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: big}
+spec: {containers: [{name: main, image: web, resources: {requests: {cpu: "9", memory: 8Gi}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: eater}
+spec: {nodeName: n1, priority: -5, containers: [{name: main, image: web, resources: {requests: {cpu: 3500m}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: other}
+spec: {priority: -5, containers: [{name: main, image: web, resources: {requests: {cpu: "1", memory: 1Gi}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: gated}
+spec: {schedulingGates: [{name: example.com/g}], containers: [{name: main, image: web}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: urgent}
+spec:
+  priority: 10
+  nodeSelector: {topology.kubernetes.io/zone: a}
+  containers: [{name: main, image: web, resources: {requests: {cpu: "2"}}}]
+---
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: vm, annotations: {bayplan.io/sticky-node: n1}}
+"""
+
+MISPLACED = """\
+apiVersion: v1
+kind: Node
+metadata: {name: a1, labels: {region: a}}
+status: {allocatable: {cpu: "8", memory: 8Gi, pods: "110"}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: b1, labels: {region: b}}
+status: {allocatable: {cpu: 500m, memory: 8Gi, pods: "110"}}
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: web}
+spec:
+  replicas: 4
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web, workload-policy/kosmos.io: regions}}
+    spec: {containers: [{name: main, image: web, resources: {requests: {cpu: 500m}}}]}
+---
+apiVersion: kosmos.io/v1alpha1
+kind: WorkloadPolicy
+metadata: {name: regions}
+spec:
+  topologyKey: region
+  labelSelector: {matchLabels: {app: web}}
+  allocationPolicy: [{name: a, replicas: 1}, {name: b, replicas: 3}]
+  allocationType: Required
+  rebalance: {mode: Auto}
+"""
+MOVABLE = """\
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: web-NUMBER
+  labels: {app: web, workload-policy/kosmos.io: regions}
+  ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: u, controller: true}]
+spec:
+  nodeName: a1
+  containers: [{name: main, image: web, resources: {requests: {cpu: 500m}}}]
+status: {phase: Running, conditions: [{type: Ready, status: "True"}]}
+"""
+POLICY = str(EXAMPLES / "workload-policy" / "rebalance.yaml")
+NOW = "2026-01-31T10:30:00Z"
+LOAD, PLACEMENT = EXAMPLES / "load-aware", EXAMPLES / "placement"
+
+
+def commands() -> list[list[str]]:
+    load = [word for name in ("nodes", "memory-type", "spare") for word in ("-f", str(LOAD / f"{name}.yaml"))]
+    config = ["--config", str(LOAD / "scheduler-config.yaml")]
+    return [
+        ["simulate", "-f", "cluster.yaml", "--explain", "--summary"],
+        ["simulate", "-f", POLICY],
+        ["simulate", *load, *config, "--for", "80m", "--outage", "20m-75m", "--now", NOW, "--explain"],
+        ["rebalancer", "--dry-run", "-f", "misplaced.yaml"],
+        *(["explain", what, "-f", "cluster.yaml"] for what in ("big", "urgent", "eater", "gated", "deploy/web")),
+        ["place", "-f", str(PLACEMENT), "--now", NOW],
+        ["plugins"],
+        ["bench", "plain", "--nodes", "5", "--pods", "5"],
+        ["sticky", "list", "-f", "cluster.yaml"],
+    ]
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("fields")
+    movable = "".join(MOVABLE.replace("NUMBER", str(number)) for number in range(4))
+    (folder / "cluster.yaml").write_text(CLUSTER)
+    (folder / "misplaced.yaml").write_text(MISPLACED + movable)
+    found: list[dict[str, Any]] = []
+    for command in commands():
+        out = folder / "out.json"
+        arguments = [str(folder / word) if word in ("cluster.yaml", "misplaced.yaml") else word for word in command]
+        with pytest.MonkeyPatch.context() as patch, out.open("w") as stream:
+            patch.setattr("sys.stdout", stream)
+            code = main([*arguments, "-o", "json"])
+        assert code in (0, 1), command
+        told = json.loads(out.read_text())
+        found += told if isinstance(told, list) else [told]
+    return found
+
+
+def test_every_field_of_real_outputs_is_documented(outputs: list[dict[str, Any]]) -> None:
+    fields = {field for document in outputs for field in walked(document)}
+    known = {(kind, path) for kind in KINDS for path in (*documented(kind), "apiVersion", "kind")}
+    assert sorted(fields - known) == []
+
+
+def test_every_documented_field_is_there_in_some_output(outputs: list[dict[str, Any]]) -> None:
+    fields = {field for document in outputs for field in walked(document)}
+    told = {(kind, path) for kind in KINDS for path in documented(kind)}
+    left = sorted(told - fields - RARE)
+    assert not left, "\n".join(map(str, left))
+
+
+def test_every_kind_has_its_section_and_the_page_no_other() -> None:
+    assert re.findall(r"^## (\S+)$", PAGE.read_text(), re.MULTILINE) == list(KINDS)
+    assert all(documented(kind) for kind in KINDS)
+
+
+def test_a_field_that_is_not_on_the_page_would_be_found() -> None:
+    invented = {"apiVersion": "bayplan.io/v1alpha1", "kind": "Simulation", "pods": [{"colour": "blue"}]}
+    assert ("Simulation", "pods[].colour") in set(walked(invented))
+    assert "pods[].colour" not in documented("Simulation")
+
+
+def test_the_million_has_the_fields_that_are_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "million" in bench.ALONE
+    assert main(["bench", "million", "--nodes", "50", "--pods", "50", "-o", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert {path for _, path in walked(document)} <= {*documented("Benchmark"), "apiVersion", "kind"}
