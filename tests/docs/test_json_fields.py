@@ -162,7 +162,8 @@ def commands() -> list[list[str]]:
     return [
         ["simulate", "-f", "cluster.yaml", "--explain", "--summary"],
         ["simulate", "-f", POLICY],
-        ["simulate", *load, *config, "--for", "80m", "--outage", "20m-75m", "--now", NOW, "--explain"],
+        ["simulate", *load, *config, "--for", "80m", "--now", NOW, "--explain"],
+        ["simulate", *load, *config, "--for", "80m", "--outage", "20m-75m", "--now", NOW],
         ["rebalancer", "--dry-run", "-f", "misplaced.yaml"],
         *(["explain", what, "-f", "cluster.yaml"] for what in ("big", "urgent", "eater", "gated", "deploy/web")),
         ["place", "-f", str(PLACEMENT), "--now", NOW],
