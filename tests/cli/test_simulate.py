@@ -237,3 +237,20 @@ def test_an_outage_that_is_no_span_of_time_is_refused(shell: Shell, span: str) -
     assert ended.code == 2
     assert "--outage" in ended.err
     assert len(ended.err.splitlines()) == 1
+
+
+def test_the_end_can_be_the_next_beginning(shell: Shell) -> None:
+    path = shell.write("all.yaml", joined(NODE, POD, BIG))
+    first = shell.run("simulate", "-f", path, "--now", "2026-01-31T10:00:00Z", "-o", "manifests")
+    assert first.code == 1
+    assert first.out.startswith("# The cluster as bayplan simulate left it.  To go on from there: --now 2026-01-31T")
+    again = shell.run("simulate", "-f", shell.write("next.yaml", first.out))
+    assert (again.code, again.err) == (1, "")
+    assert again.out == shell.run("simulate", "-f", path).out
+
+
+def test_sums_are_shown_on_request(shell: Shell) -> None:
+    path = shell.write("all.yaml", joined(NODE, POD, BIG))
+    assert "KIND OF NODE" in shell.run("simulate", "-f", path, "--summary").out
+    document = json.loads(shell.run("simulate", "-f", path, "--summary", "-o", "json").out)
+    assert document["byNodeKind"][0]["nodeKind"] == "4 cpu, 8Gi memory"

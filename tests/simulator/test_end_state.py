@@ -27,7 +27,7 @@ def ended(manifests: list[Manifest], **options: Any) -> tuple[Manifest, list[Man
     worlds: list[World] = []
     what = read(manifests)
     document = simulate(what, **{"now": START, "at_end": worlds.append, **options})
-    items = yaml.safe_load(end_state.as_yaml(worlds[0], what))["items"]
+    items = yaml.safe_load(yaml.safe_dump(end_state.manifests(worlds[0], what)))["items"]
     return document, items
 
 

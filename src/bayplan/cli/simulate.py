@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayplan.cli import options
-from bayplan.cli.output import WRONG, show, style, warn
+from bayplan.cli.output import WRONG, rendered, show, style, warn
 from bayplan.cli.progress import progress
 from bayplan.errors import InputError
 
@@ -99,7 +99,7 @@ def simulate(
         if output is Shape.NAME:
             return report.as_names(document)
         if output is Shape.MANIFESTS:
-            return end_state.as_yaml(ended[0], given)
+            return end_state.heading(ended[0]) + rendered(end_state.manifests(ended[0], given), Shape.YAML).rstrip()
         return report.as_table(document, wide=output is Shape.WIDE, style=style())
 
     show(document, output, text)

@@ -1,9 +1,9 @@
 """
 The cluster at the end of a simulation, as manifests: the input of the next run.
 
-``bayplan simulate -o manifests`` prints what ``manifests`` gives.  What nobody changed stands there as it was written;
-what was made or changed, as the scheduler knows it.  Pods that are gone are left out, and nothing is made twice: pods
-name their owners, claims their volumes.
+``bayplan simulate -o manifests`` prints ``heading`` and ``manifests``.  What nobody changed stands there as it was
+written; what was made or changed, as the scheduler knows it.  Pods that are gone are left out, and nothing is made
+twice: pods name their owners, claims their volumes.
 """
 
 from __future__ import annotations
@@ -37,15 +37,10 @@ def manifests(world: World, given: Given) -> Manifest:
     return {"apiVersion": "v1", "kind": "List", "items": list(_items(world, given))}
 
 
-def as_yaml(world: World, given: Given) -> str:
-    """The same as text, with a word about the time: what is as old as it is depends on it."""
-    import yaml
-
-    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+def heading(world: World) -> str:
+    """A comment for the file, with a word about the time: how old things are depends on it."""
     moment = datetime.fromtimestamp(world.clock.now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    head = f"# The cluster as bayplan simulate left it.  To go on from there: --now {moment}\n"
-    written = yaml.dump(manifests(world, given), Dumper=dumper, sort_keys=False, allow_unicode=True, width=10**6)
-    return head + str(written).rstrip()
+    return f"# The cluster as bayplan simulate left it.  To go on from there: --now {moment}\n"
 
 
 def _items(world: World, given: Given) -> Iterator[Manifest]:
