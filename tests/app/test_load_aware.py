@@ -51,14 +51,24 @@ async def test_a_node_over_its_limit_is_refused_and_the_pod_is_placed_soon_after
         await cluster.pod("p1")
         event = await cluster.event("p1", "FailedScheduling")
         assert event["message"].startswith(
-            "0/1 nodes are available: 1 Load[mem_usage_avg_5m] of node[node-03] is too high "
-            "(0.89633 > 0.65, under 1m old)."
+            "0/1 nodes are available: 1 node(s) whose Load[mem_usage_avg_5m] is too high (above 0.65)."
         )
         await annotate(cluster, "node-03", **{MEM: format_load(0.8, time.time())})
         await asyncio.sleep(1.5)
         assert not (await cluster.get("p1"))["spec"].get("nodeName")
         await annotate(cluster, "node-03", **{MEM: format_load(0.5, time.time())})
         assert await cluster.bound("p1", timeout_s=AT_ONCE_S) == "node-03"
+
+
+async def test_a_load_dated_three_days_ahead_keeps_no_pod_away_and_is_counted(
+    cluster: Cluster, control_plane: ControlPlane
+) -> None:
+    await cluster.node("n1")
+    await annotate(cluster, "n1", **{MEM: format_load(0.9, time.time() + 3 * 86_400)})
+    async with running(control_plane, config=load_aware()) as scheduler:
+        await cluster.pod("p1")
+        assert await cluster.bound("p1") == "n1"
+        assert 'bayplan_load_ahead_nodes{metric="mem_usage_avg_5m"} 1.0' in scheduler.live.render_metrics().decode()
 
 
 async def test_with_a_load_that_is_too_old_guaranteed_pods_are_placed_and_spare_pods_are_not(

@@ -48,7 +48,7 @@ AT_ONCE_S = 5.0
 CLOSE_AFTER_S = 8.0
 REFUSED = re.compile(
     r"0/3 nodes are available: "
-    r"1 Load\[mem_usage_avg_5m\] of node\[node-03\] is too high \(0\.\d+ > 0\.65, under 1m old\), "
+    r"1 node\(s\) whose Load\[mem_usage_avg_5m\] is too high \(above 0\.65\), "
     r"2 Insufficient memory\."
 )
 

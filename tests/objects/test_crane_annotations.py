@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -89,14 +90,10 @@ def test_a_zone_nobody_knows_is_refused_with_what_to_write() -> None:
     assert time_zone("UTC") is UTC
 
 
-@pytest.mark.parametrize(("age", "is_fresh"), [(-3600, True), (0, True), (479.9, True), (480, False), (480.1, False)])
-def test_a_value_is_good_for_its_period_and_five_minutes(age: float, is_fresh: bool) -> None:
-    assert crane_annotations.is_fresh(TEN, 180, TEN + age) is is_fresh
-
-
-@pytest.mark.parametrize(("age", "is_fresh"), [(0, True), (299.9, True), (300, False)])
-def test_a_hot_value_is_good_for_five_minutes(age: float, is_fresh: bool) -> None:
-    assert crane_annotations.is_hot_value_fresh(TEN, TEN + age) is is_fresh
+@pytest.mark.parametrize(("age", "is_good"), [(-3600, False), (-60.1, False), (-60, True), (479.9, True), (480, False)])
+def test_a_value_is_good_until_it_is_too_old_and_not_before_its_time(age: float, is_good: bool) -> None:
+    assert crane_annotations.is_good(TEN, 480, TEN + age) is is_good
+    assert crane_annotations.is_good(np.array([TEN, np.nan]), 480, TEN + age).tolist() == [is_good, False]
 
 
 @given(st.floats(0, 1), st.integers(0, 4_000_000_000))

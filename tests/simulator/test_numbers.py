@@ -21,7 +21,7 @@ def test_an_explanation_has_the_numbers_of_every_node() -> None:
     hot["metadata"]["annotations"] = {"cpu_usage_avg_5m": format_load(0.9, START - 130)}
     document = explain_pod(world(hot, unknown, pod("p"), load_aware()), "default", "p")
     numbers = {each["name"]: each["numbers"]["Dynamic"] for each in document["nodes"]}
-    assert "cpu_usage_avg_5m 0.9, limit 0.65, weight 0.2, 2m old" in numbers["n1"]
+    assert "cpu_usage_avg_5m 0.9, limit 0.65, weight 0.2, 2m old, too high" in numbers["n1"]
     assert "cpu_usage_avg_5m not known, limit 0.65, weight 0.2" in numbers["n2"]
     assert "n1     Dynamic   cpu_usage_avg_5m 0.9, limit 0.65, weight 0.2, 2m old" in as_text(document).splitlines()
 

@@ -57,9 +57,10 @@ def test_memory_type_10_load_aware_and_the_11th_is_refused_with_the_published_me
     assert told.startswith(expected)
 
 
-def test_with_numbers_the_message_says_how_high() -> None:
+def test_by_default_the_message_counts_nodes_and_names_none() -> None:
     (told,) = messages(run(*nodes(22), memory_type(11, SPACED), load_aware()))
-    assert "of node[node-03] is too high (0.74574 > 0.65, " in told
+    expected = "1 node(s) whose Load[mem_usage_avg_5m] is too high (above 0.65), 2 Insufficient memory."
+    assert told.startswith(f"0/3 nodes are available: {expected}")
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

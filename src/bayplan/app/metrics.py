@@ -68,7 +68,8 @@ GAUGES: dict[str, Declared] = {
     "cache_size": Declared("Nodes, pods and assumed pods in the cache.", ("type",)),
     "inflight_events": Declared("Events kept for pods being scheduled.", ("event",)),
     "goroutines": Declared("Work under way beside scheduling.", ("operation",)),
-    "bayplan_load_unknown_nodes": Declared("Nodes whose load is not known or too old, by metric.", ("metric",)),
+    "bayplan_load_unknown_nodes": Declared("Nodes whose load is not known or not to go by.", ("metric",)),
+    "bayplan_load_ahead_nodes": Declared("Nodes whose load is dated in the future and does not count.", ("metric",)),
     "bayplan_spare_closed_nodes": Declared("Nodes whose spare capacity is closed or not known."),
     **SERVICE_GAUGES,
 }

@@ -11,8 +11,15 @@ import math
 import re
 from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+Times: TypeAlias = "npt.NDArray[np.float64]"
+Answers: TypeAlias = "npt.NDArray[np.bool_]"
 
 HOT_VALUE = "node_hot_value"
 """How many pods a node was given lately, in the policy's steps."""
@@ -54,7 +61,7 @@ def read(text: str | None, zone: tzinfo = UTC) -> Reading | None:
     """What an annotation says; None where crane-scheduler could not read it or would not believe it.
 
     That is: no annotation, not two parts, no time, no number, one below zero or one that is out of range. A number that
-    is not one (NaN) counts as none, too. Freshness is not looked at; `is_fresh` does.
+    is not one (NaN) counts as none, too. Its age is not looked at; `is_good` does.
     """
     if text is None:
         return None
@@ -67,13 +74,22 @@ def read(text: str | None, zone: tzinfo = UTC) -> Reading | None:
     return None if at is None or value < 0 or is_out_of_range else Reading(value, at)
 
 
-def is_fresh(at: float, period_s: float, now: float) -> bool:
-    """Is a value taken at `at` still good?  One from the future is."""
-    return now < at + period_s + GRACE_S
+@overload
+def is_ahead(at: float, now: float) -> bool: ...
+@overload
+def is_ahead(at: Times, now: float) -> Answers: ...
+def is_ahead(at: float | Times, now: float) -> bool | Answers:
+    """Is this a time to come?  Then nobody knows how old the value is: its writer may have died hours ago."""
+    return at > now + SKEW_S
 
 
-def is_hot_value_fresh(at: float, now: float) -> bool:
-    return now < at + HOT_VALUE_LIFETIME_S
+@overload
+def is_good(at: float, lifetime_s: float, now: float) -> bool: ...
+@overload
+def is_good(at: Times, lifetime_s: float, now: float) -> Answers: ...
+def is_good(at: float | Times, lifetime_s: float, now: float) -> bool | Answers:
+    """Is a value of this time one to go by: neither too old nor from a time to come?  (Crane's readers take those.)"""
+    return (now < at + lifetime_s) & (at <= now + SKEW_S)
 
 
 @lru_cache(maxsize=65536)

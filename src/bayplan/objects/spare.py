@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from bayplan.objects.crane_annotations import SKEW_S, format_stamp, parse_stamp
+from bayplan.objects.crane_annotations import format_stamp, is_good, parse_stamp
 from bayplan.objects.pod import Pod
 
 GROUP = "spare.bayplan.io"
@@ -103,7 +103,7 @@ def read_ledger(text: str | None) -> Ledger | None:
 
 def is_closed(sampled_at: float, close_after_s: float, now: float) -> bool:
     """Is the load behind a ledger too old to lend anything, or from a time to come, so that its age is not known?"""
-    return not now - close_after_s < sampled_at <= now + SKEW_S
+    return not is_good(sampled_at, close_after_s, now)
 
 
 def _is_amount(value: Any) -> bool:

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from bayplan.framework import Change, Code
+from bayplan.framework.diagnosis import histogram
+from bayplan.framework.ports import NoMetrics
 from bayplan.objects.crane_annotations import format_load
 from bayplan.plugins.dynamic import Dynamic
+from bayplan.plugins.dynamic.args import DynamicArgs
 from bayplan.testing import NodeBuilder, PodBuilder, cluster, make, node, pod, reasons, run_filter, run_score
 from bayplan.testing.agreement import assert_forms_agree
+from bayplan.testing.harness import handle
 from tests.plugins.dynamic.support import NOW, all_loads, clock, loaded
 
 CPU, MEM = "cpu_usage_avg_5m", "mem_usage_avg_5m"
+DAY = 86_400.0
+
+
+class Metrics(NoMetrics):
+    """Keeps the gauges that were set, by name and metric."""
+
+    def __init__(self) -> None:
+        self.gauges: dict[tuple[str, str], float] = {}
+
+    def gauge(self, name: str, value: float, /, **labels: str) -> None:
+        self.gauges[name, labels.get("metric", "")] = value
 
 
 def refused(made: NodeBuilder, asking: PodBuilder | None = None, **args: Any) -> list[str]:
@@ -45,14 +62,26 @@ def test_a_load_above_its_limit_is_refused_and_one_that_equals_it_is_not(
     assert bool(refused(loaded("n", **loads))) is is_refused
 
 
-def test_the_reason_is_the_published_one_with_the_numbers_behind_it() -> None:
+def test_the_reason_names_no_node_unless_the_published_text_is_asked_for() -> None:
     hot = loaded("n", age_s=130, **{MEM: 0.89633})
-    assert refused(hot) == [f"Load[{MEM}] of node[n] is too high (0.89633 > 0.65, 2m old)"]
+    assert refused(hot) == [f"node(s) whose Load[{MEM}] is too high (above 0.65)"]
     assert refused(hot, reasonNumbers=False) == [f"Load[{MEM}] of node[n] is too high"]
 
 
+def test_a_thousand_hot_nodes_are_told_in_one_part_for_each_limit_however_their_loads_differ() -> None:
+    made = [loaded(f"n{n}", age_s=n % 400, **{(CPU, MEM)[n % 2]: 0.7 + n / 10_000}) for n in range(1000)]
+    cache = cluster([*made, loaded("near", **{MEM: 0.6})])
+    status = run_filter(make(Dynamic, cache, clock=clock(), estimate={}), pod("p").memory("16Gi"), cache)
+    counted = histogram((each, 1) for each in status.values() if each is not None)
+    assert counted == {
+        f"node(s) whose Load[{CPU}] is too high (above 0.65)": 500,
+        f"node(s) whose Load[{MEM}] is too high (above 0.65)": 500,
+        f"node(s) whose Load[{MEM}] is too high with what is expected (above 0.65)": 1,
+    }
+
+
 def test_the_first_limit_that_is_broken_is_told() -> None:
-    assert refused(loaded("n", **{CPU: 0.9, MEM: 0.9}))[0].startswith(f"Load[{CPU}]")
+    assert f"Load[{CPU}]" in refused(loaded("n", **{CPU: 0.9, MEM: 0.9}))[0]
 
 
 def test_the_verdict_can_be_changed_by_nobody_but_says_unschedulable_as_published() -> None:
@@ -62,9 +91,49 @@ def test_the_verdict_can_be_changed_by_nobody_but_says_unschedulable_as_publishe
     assert status.code is Code.UNSCHEDULABLE
 
 
-@pytest.mark.parametrize(("age_s", "is_refused"), [(479, True), (480, False), (-60, True)])
-def test_a_value_is_good_for_its_period_and_five_minutes(age_s: float, is_refused: bool) -> None:
+@pytest.mark.parametrize(
+    ("age_s", "is_refused"), [(479, True), (480, False), (-60, True), (-61, False), (-3 * DAY, False)]
+)
+def test_a_value_is_good_for_its_period_and_five_minutes_and_not_before_its_time(
+    age_s: float, is_refused: bool
+) -> None:
     assert bool(refused(loaded("n", age_s=age_s, **{CPU: 0.9}))) is is_refused
+
+
+@pytest.mark.parametrize(("age_s", "points"), [(0, 60), (-60, 60), (-61, 0), (-3 * DAY, 0)])
+def test_a_value_from_a_time_to_come_earns_no_points_and_is_no_hot_value(age_s: float, points: int) -> None:
+    assert score(loaded("n", hot=2, age_s=age_s, **all_loads(0.2))) == points
+    assert score(loaded("n", hot=2, age_s=age_s).annotation({CPU: format_load(0.0, NOW)})) == (0 if points else 10)
+
+
+def test_values_from_a_time_to_come_are_counted_and_logged() -> None:
+    metrics, cache = Metrics(), cluster([loaded("a", age_s=-8 * 3600, **{CPU: 0.9}), loaded("b", **{CPU: 0.5})])
+    with capture_logs() as logs:
+        given = handle(cache, clock=clock())
+        given.metrics = metrics
+        run_filter(Dynamic(DynamicArgs(), given), pod("p"), cache)
+    assert metrics.gauges["bayplan_load_ahead_nodes", CPU] == 1
+    assert metrics.gauges["bayplan_load_ahead_nodes", MEM] == 0
+    assert metrics.gauges["bayplan_load_unknown_nodes", CPU] == 1
+    (line,) = (entry for entry in logs if "dated in the future" in entry["event"])
+    assert (line["log_level"], line["nodes"][CPU], line["time_zone"]) == ("warning", 1, "UTC")
+
+
+def test_nothing_is_learned_from_values_of_a_time_to_come() -> None:
+    def expected(shift_s: float) -> list[str]:
+        plugin, cache = make(Dynamic, clock=clock(), estimate={"source": "learned"}), cluster([])
+        for at, load, there in ((NOW - 3600, 0.1, 0), (NOW - 60, 0.5, 4)):
+            cache.add_node(node("n").annotation({MEM: format_load(load, at + shift_s)}).build())
+            for number in range(there):
+                started = datetime.fromtimestamp(NOW - 1800 + shift_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+                cache.add_pod(
+                    pod(f"web-{number}").owned_by("StatefulSet", "web").memory("8Gi").on("n").started(started).build()
+                )
+            run_filter(plugin, pod("p"), cache)
+        told = plugin.tell(pod("web-9").owned_by("StatefulSet", "web").memory("8Gi").build(), cache.nodes.node(0))
+        return [line.rpartition(", ")[2] for line in told if line.startswith("expected memory")]
+
+    assert expected(0) != expected(2 * DAY) == ["5734Mi of this pod"]
 
 
 @pytest.mark.parametrize(
@@ -120,6 +189,14 @@ def test_less_use_scores_higher_and_hot_nodes_lose_ten_points_a_step(made: NodeB
     assert score(made) == points
 
 
+def test_a_node_whose_short_loads_are_too_old_outranks_a_fresh_one_as_published_unless_fresh_ones_go_first() -> None:
+    long_ago = {CPU: format_load(0.1, NOW - 600), MEM: format_load(0.1, NOW - 600)}
+    stale, fresh = loaded("stale", **all_loads(0.1)).annotation(long_ago), loaded("fresh", **all_loads(0.5))
+    cache = cluster([stale, fresh])
+    assert run_score(make(Dynamic, cache, clock=clock()), pod("p"), cache) == {"stale": 72, "fresh": 50}
+    assert run_score(make(Dynamic, cache, clock=clock(), freshFirst=True), pod("p"), cache) == {"stale": 0, "fresh": 50}
+
+
 # -- estimates --
 
 
@@ -128,8 +205,11 @@ def test_estimates_count_the_pod_itself_and_pods_the_load_does_not_show_yet() ->
     cache = cluster([loaded("n", **{MEM: 0.3125})], [pod("new").memory("10Gi").on("n")])
     asking = pod("p").memory("10Gi")
     assert reasons(run_filter(make(Dynamic, cache, clock=clock()), asking, cache)) == {}
-    told = reasons(run_filter(make(Dynamic, cache, clock=clock(), estimate={}), asking, cache))
-    assert told == {"n": [f"Load[{MEM}] of node[n] is too high (0.3125 + 0.4375 expected > 0.65, under 1m old)"]}
+    plugin = make(Dynamic, cache, clock=clock(), estimate={})
+    told = reasons(run_filter(plugin, asking, cache))
+    assert told == {"n": [f"node(s) whose Load[{MEM}] is too high with what is expected (above 0.65)"]}
+    numbers = f"{MEM} 0.3125 + 0.4375 expected, limit 0.65, weight 0.2, under 1m old, too high"
+    assert numbers in plugin.tell(asking.build(), cache.nodes.node(0))
 
 
 def test_a_pod_that_the_average_shows_already_is_not_counted_twice() -> None:
@@ -154,13 +234,15 @@ def test_peaks_of_the_past_get_nothing_added() -> None:
     assert reasons(run_filter(make(Dynamic, cache, clock=clock(), estimate={}), pod("p").memory("10Gi"), cache)) == {}
 
 
-@pytest.mark.parametrize("args", [{}, {"estimate": {}}, {"estimate": {"source": "learned"}}])
+@pytest.mark.parametrize(
+    "args", [{}, {"estimate": {}}, {"estimate": {"source": "learned"}}, {"freshFirst": True}, {"reasonNumbers": False}]
+)
 def test_both_forms_say_the_same(args: dict[str, Any]) -> None:
     made = [
         loaded("a", **all_loads(0.3)), loaded("b", hot=2, **all_loads(0.66)), loaded("c", age_s=600, **all_loads(0.9)),
-        node("d"), loaded("e", **{CPU: 0.649, MEM: 0.1}),
+        node("d"), loaded("e", **{CPU: 0.649, MEM: 0.1}), loaded("f", age_s=-3600, hot=1, **all_loads(0.9)),
     ]  # fmt: skip
-    there = [pod(f"on-{at}-{number}").cpu("1").memory("2Gi").on(at) for at in "abcde" for number in range(3)]
+    there = [pod(f"on-{at}-{number}").cpu("1").memory("2Gi").on(at) for at in "abcdef" for number in range(3)]
     cache = cluster(made, there)
     asking = [pod("p").cpu("500m").memory("1Gi"), pod("q"), pod("r").owned_by("DaemonSet", "d")]
     assert_forms_agree(make(Dynamic, cache, clock=clock(), **args), asking, cache)
@@ -203,7 +285,25 @@ def test_explain_is_told_every_number() -> None:
     cache = cluster([loaded("n", hot=2, age_s=130, **{CPU: 0.5})])
     plugin = make(Dynamic, cache, clock=clock(), estimate={})
     lines = list(plugin.tell(pod("p").cpu("1").memory("1Gi").build(), cache.nodes.node(0)))
-    assert "cpu_usage_avg_5m 0.5, limit 0.65, weight 0.2, 2m old" in lines
+    assert "cpu_usage_avg_5m 0.5 + 0.2125 expected, limit 0.65, weight 0.2, 2m old, too high" in lines
     assert "mem_usage_avg_5m not known, limit 0.65, weight 0.2" in lines
     assert "expected cpu: 0 of pods the load does not show yet, 850m of this pod" in lines
     assert "hot value 2, which costs 20 points" in lines
+
+
+@pytest.mark.parametrize(
+    ("age_s", "ends"),
+    [
+        (130, "2m old, too high"),
+        (600, "10m old, too old to count"),
+        (2 * DAY, "2d old, too old to count"),
+        (-30, "under 1m old, too high"),
+        (-8 * 3600, "dated 480m ahead, from a time to come: does not count"),
+        (-3 * DAY, "dated 3d ahead, from a time to come: does not count"),
+    ],
+)
+def test_explain_says_why_a_load_counts_or_does_not(age_s: float, ends: str) -> None:
+    cache = cluster([loaded("n", age_s=age_s, **{CPU: 0.9})])
+    plugin = make(Dynamic, cache, clock=clock())
+    lines = plugin.tell(pod("p").build(), cache.nodes.node(0))
+    assert f"cpu_usage_avg_5m 0.9, limit 0.65, weight 0.2, {ends}" in lines

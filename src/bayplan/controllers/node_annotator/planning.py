@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from zlib import crc32
 
-from bayplan.objects.crane_annotations import HOT_VALUE_LIFETIME_S, SKEW_S
+from bayplan.objects.crane_annotations import HOT_VALUE_LIFETIME_S, is_ahead
 
 # Below this a turn is not worth a write of its own.
 _MIN_STEP_S = 60.0
@@ -64,7 +64,7 @@ class Plan:
         for metric in self._periods:
             at = stamps.get(metric)
             known = node.written.get(metric)
-            if at is None or at > now + SKEW_S:
+            if at is None or is_ahead(at, now):
                 node.written.pop(metric, None)
                 if known is not None or node.due[metric] == NEVER:
                     # The news may be older than our own write; then what follows it will say that all is well.

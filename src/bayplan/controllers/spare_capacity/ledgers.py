@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from bayplan.controllers.spare_capacity.settings import SpareSettings
 from bayplan.objects import crane_annotations, spare
-from bayplan.objects.crane_annotations import SKEW_S
+from bayplan.objects.crane_annotations import is_ahead
 from bayplan.objects.load_estimate import NOTHING, Use, from_requests, unseen
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
@@ -35,7 +35,7 @@ def load_of(node: Node, settings: SpareSettings, now: float) -> Load | None:
     memory = _largest(node.annotations, settings.memory_metrics)
     if cpu is None or memory is None:
         return None
-    is_sound = math.isfinite(cpu.value) and math.isfinite(memory.value) and max(cpu.at, memory.at) <= now + SKEW_S
+    is_sound = math.isfinite(cpu.value) and math.isfinite(memory.value) and not is_ahead(max(cpu.at, memory.at), now)
     return Load(cpu.value, memory.value, min(cpu.at, memory.at)) if is_sound else None
 
 

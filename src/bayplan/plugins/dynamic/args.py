@@ -39,6 +39,7 @@ class DynamicArgs(PluginArgs):
     percentiles: Percentile | None = None
     time_zone: str = "UTC"
     reason_numbers: bool = True
+    fresh_first: bool = False
 
     @field_validator("time_zone")
     @classmethod

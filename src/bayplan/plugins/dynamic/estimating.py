@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from bayplan.framework import NodeTable, NodeView
 from bayplan.objects.crane import DynamicSchedulerPolicy
+from bayplan.objects.crane_annotations import is_ahead
 from bayplan.objects.load_estimate import NOTHING, Use, from_requests, resource_of, unseen
 from bayplan.objects.pod import Pod
 from bayplan.objects.resources import CPU, MEMORY
@@ -37,7 +38,14 @@ class Shares(NamedTuple):
 class Estimates:
     """Estimates for the nodes of one profile."""
 
-    def __init__(self, settings: Estimate, loads: Loads, policy: Callable[[], DynamicSchedulerPolicy]) -> None:
+    def __init__(
+        self,
+        settings: Estimate,
+        loads: Loads,
+        policy: Callable[[], DynamicSchedulerPolicy],
+        now: Callable[[], float],
+    ) -> None:
+        self._now = now
         self._settings = settings
         self._loads = loads
         self._policy = policy
@@ -94,7 +102,12 @@ class Estimates:
         if reading is None:
             return None
         learning = self._learning.get(resource)
-        if learning is not None and node.table.revision[node.row] >= 0 and math.isfinite(reading.value):
+        if (
+            learning is not None
+            and node.table.revision[node.row] >= 0
+            and math.isfinite(reading.value)
+            and not is_ahead(reading.at, self._now())
+        ):
             amount = node.alloc_cpu_milli if resource == CPU else node.alloc_mem_bytes
             learning.see(node.name, reading.at, reading.value * amount, pods)
         return reading.at

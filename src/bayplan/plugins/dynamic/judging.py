@@ -1,7 +1,8 @@
 """
 The rules of the Dynamic plugin: when a node's load is too high, and how good a load is.
 
-Both are the published ones.  A load that is not known or too old passes the filter and scores 0, as if all was in use.
+Both are the published ones, but that a load from a time to come is not believed.  A load that is not known or not to go
+by passes the filter and scores 0, as if all was in use.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from bayplan.framework import MAX_SCORE, MIN_SCORE, Codes, NodeTable, NodeView, Scores, Status, Verdicts, unschedulable
 from bayplan.objects.crane import DynamicSchedulerPolicy
+from bayplan.objects.crane_annotations import Reading, is_ahead
 from bayplan.objects.load_estimate import resource_of
 from bayplan.objects.node import Node
 from bayplan.plugins.dynamic.estimating import Shares
@@ -35,14 +37,18 @@ class Rule(NamedTuple):
     resource: str | None
     """What estimates are added to it; None for metrics of the past and of other things."""
 
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """Those that are read for it, the first that is known counts."""
+        return tuple(each for each in (self.substitute, self.metric) if each is not None)
+
 
 class Found(NamedTuple):
     """Why a node is refused."""
 
     rule: Rule
-    measured: float
-    expected: float
-    age_s: float
+    is_expected: bool
+    """The load that was measured is not above the limit by itself."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,10 @@ class Judge:
 
     policy: DynamicSchedulerPolicy
     loads: Loads
-    with_numbers: bool
+    groups: bool
+    """Give all nodes that are refused for one limit one reason; the published reasons name each node."""
+    fresh_first: bool = False
+    """Give no points to a node of which one load that is weighed is not known."""
 
     @cached_property
     def limits(self) -> tuple[Rule, ...]:
@@ -67,66 +76,53 @@ class Judge:
 
     # -- loads --
 
-    def load(self, node: Node, rule: Rule, now: float) -> float:
+    def reading(self, node: Node, rule: Rule, now: float | None) -> tuple[Metric, Reading] | None:
+        """What a rule goes by; without a time, whatever its age."""
+        for metric in rule.metrics:
+            found = self.loads.good(node, metric, now)
+            if found is not None:
+                return metric, found
+        return None
+
+    def load(self, node: Node, rule: Rule, now: float | None) -> float:
         """A node's load as one rule sees it."""
-        if rule.substitute is not None:
-            found = self.loads.of_one(node, rule.substitute, now)
-            if found == found:
-                return found
-        return np.nan if rule.metric is None else self.loads.of_one(node, rule.metric, now)
+        found = self.reading(node, rule, now)
+        return np.nan if found is None else found[1].value
 
     def _loads(self, nodes: NodeTable, rule: Rule, now: float) -> Numbers:
-        if rule.metric is None:
-            return np.full(len(nodes), np.nan)
-        values = self.loads.of_all(nodes, rule.metric, now)
-        if rule.substitute is None:
-            return values
-        better = self.loads.of_all(nodes, rule.substitute, now)
-        return np.where(np.isnan(better), values, better)
+        found = np.full(len(nodes), np.nan)
+        for metric in rule.metrics:
+            values = self.loads.of_all(nodes, metric, now)
+            found = values if metric is rule.metrics[0] else np.where(np.isnan(found), values, found)
+        return found
 
     # -- filter --
 
-    def too_high(self, node: Node, expected: Shares | None, now: float) -> Found | None:
+    def too_high(self, node: Node, expected: Shares | None, now: float | None) -> Found | None:
         """The first rule that a node breaks."""
         for rule in self.limits:
-            measured, more = self.load(node, rule, now), _added(rule, expected, 0)
-            if measured + more > rule.number:
-                return Found(rule, measured, more, now - self._measured_at(node, rule, now))
+            measured = self.load(node, rule, now)
+            if measured + added(rule, expected) > rule.number:
+                return Found(rule, not measured > rule.number)
         return None
 
     def status(self, node_name: str, found: Found) -> Status:
-        rule, minutes = found.rule, int(found.age_s // 60)
-        return _too_high(rule.name, node_name, rule.number, found.measured, found.expected, minutes, self.with_numbers)
+        return _too_high(found.rule.name, found.rule.number, found.is_expected, None if self.groups else node_name)
 
     def verdicts(self, nodes: NodeTable, expected: Shares | None, now: float) -> Verdicts:
         """All nodes; only those that are refused cost more than a comparison."""
         codes, statuses = np.zeros(len(nodes), np.int32), list[Status]()
         for rule in self.limits:
             load = self._loads(nodes, rule, now)
-            more = np.zeros(len(nodes)) if expected is None or rule.resource is None else expected.of(rule.resource)
-            rows = np.flatnonzero((load + more > rule.number) & (codes == 0))
-            if len(rows):
-                codes[rows] = np.arange(len(statuses) + 1, len(statuses) + len(rows) + 1)
-                ages = now - self._times(nodes, rule, now)[rows]
-                numbers = zip(rows.tolist(), load[rows].tolist(), more[rows].tolist(), ages.tolist(), strict=True)
-                statuses += [self.status(nodes.names[row], Found(rule, *rest)) for row, *rest in numbers]
+            more = 0.0 if expected is None or rule.resource is None else expected.of(rule.resource)
+            refused = (load + more > rule.number) & (codes == 0)
+            for is_expected in (False, True):
+                rows = np.flatnonzero(refused & ((load > rule.number) != is_expected))
+                found, first = Found(rule, is_expected), len(statuses) + 1
+                codes[rows] = first if self.groups else np.arange(first, first + len(rows))
+                told = rows[:1] if self.groups else rows
+                statuses += [self.status(nodes.names[row], found) for row in told.tolist()]
         return Verdicts(codes, tuple(statuses))
-
-    def _times(self, nodes: NodeTable, rule: Rule, now: float) -> Numbers:
-        """When the loads that a rule goes by were measured."""
-        assert rule.metric is not None  # a load above a limit was measured
-        times = self.loads.times(nodes, rule.metric)
-        if rule.substitute is None:
-            return times
-        better = self.loads.of_all(nodes, rule.substitute, now)
-        return np.where(np.isnan(better), times, self.loads.times(nodes, rule.substitute))
-
-    def _measured_at(self, node: Node, rule: Rule, now: float) -> float:
-        for metric in (rule.substitute, rule.metric):
-            reading = None if metric is None else self.loads.fresh(node, metric, now)
-            if reading is not None:
-                return reading.at
-        return now
 
     def nothing(self, nodes: NodeTable) -> Codes:
         """All nodes pass."""
@@ -136,12 +132,21 @@ class Judge:
         """How many nodes have no load to go by, for each limit."""
         return {rule.name: int(np.isnan(self._loads(nodes, rule, now)).sum()) for rule in self.limits}
 
+    def nodes_ahead(self, nodes: NodeTable, now: float) -> dict[str, int]:
+        """Of how many nodes a load is from a time to come, for each limit."""
+        return {rule.name: self._nodes_ahead(nodes, rule, now) for rule in self.limits}
+
+    def _nodes_ahead(self, nodes: NodeTable, rule: Rule, now: float) -> int:
+        return max((int(is_ahead(self.loads.times(nodes, each), now).sum()) for each in rule.metrics), default=0)
+
     # -- score --
 
     def score(self, node: NodeView, expected: Shares | None, now: float) -> int:
         total = weights = 0.0
         for rule in self.weights:
-            load = self.load(node.object, rule, now) + _added(rule, expected, 0)
+            load = self.load(node.object, rule, now) + added(rule, expected)
+            if self.fresh_first and load != load:
+                return MIN_SCORE
             total += (1.0 - load) * rule.number * MAX_SCORE if load == load else 0.0
             weights += rule.number
         raw = int(min(max(total / weights, -_BEYOND), _BEYOND)) if weights else 0
@@ -150,37 +155,36 @@ class Judge:
         return min(max(raw - points, MIN_SCORE), MAX_SCORE)
 
     def scores(self, nodes: NodeTable, expected: Shares | None, now: float) -> Scores:
-        total, weights = np.zeros(len(nodes)), 0.0
+        total, weights, lacking = np.zeros(len(nodes)), 0.0, np.zeros(len(nodes), np.bool_)
         for rule in self.weights:
             load = self._loads(nodes, rule, now)
             if expected is not None and rule.resource is not None:
                 load = load + expected.of(rule.resource)
-            total += np.where(np.isnan(load), 0.0, (1.0 - load) * rule.number * MAX_SCORE)
+            unknown = np.isnan(load)
+            lacking |= unknown
+            total += np.where(unknown, 0.0, (1.0 - load) * rule.number * MAX_SCORE)
             weights += rule.number
         raw = np.clip(total / (weights or 1.0), -_BEYOND, _BEYOND).astype(np.int64)
         hot = np.nan_to_num(self.loads.of_all(nodes, HOT, now) * HOT_POINTS, nan=0.0, posinf=_BEYOND)
         points = np.minimum(hot, _BEYOND).astype(np.int64)
         scores: Scores = np.clip(raw - points, MIN_SCORE, MAX_SCORE)
+        if self.fresh_first:
+            scores[lacking] = MIN_SCORE
         return scores
 
 
-def _added(rule: Rule, expected: Shares | None, row: int) -> float:
-    return 0.0 if expected is None or rule.resource is None else float(expected.of(rule.resource)[row])
+def added(rule: Rule, expected: Shares | None) -> float:
+    """What is expected of one node beside the load that a rule goes by."""
+    return 0.0 if expected is None or rule.resource is None else float(expected.of(rule.resource)[0])
 
 
 @lru_cache(maxsize=65536)
-def _too_high(
-    metric: str, node_name: str, limit: float, measured: float, expected: float, minutes: int, with_numbers: bool
-) -> Status:
+def _too_high(metric: str, limit: float, is_expected: bool, node_name: str | None) -> Status:
     """Made once for each text: on a hot cluster every pod meets the same ones."""
-    more = f" + {decimal(expected)} expected" if expected else ""
-    numbers = f" ({decimal(measured)}{more} > {decimal(limit)}, {age(minutes)})" if with_numbers else ""
-    return unschedulable(f"Load[{metric}] of node[{node_name}] is too high{numbers}")
-
-
-def age(minutes: int) -> str:
-    """In whole minutes, so that a pod that is tried again says the same for a while."""
-    return f"{minutes}m old" if minutes > 0 else "under 1m old"
+    if node_name is not None:
+        return unschedulable(f"Load[{metric}] of node[{node_name}] is too high")
+    why = " with what is expected" if is_expected else ""
+    return unschedulable(f"node(s) whose Load[{metric}] is too high{why} (above {decimal(limit)})")
 
 
 def decimal(fraction: float) -> str:

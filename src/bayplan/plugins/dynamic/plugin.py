@@ -64,13 +64,14 @@ class Dynamic(FilterPlugin, ScorePlugin):
         self._now: Callable[[], float] = handle.clock.now if handle is not None else lambda: 0.0
         self._loads = Loads(time_zone(settings.time_zone), settings.time_zone, settings.percentiles)
         self._file = PolicyFile(settings.policy_config_path, self._now)
-        self._with_numbers = settings.reason_numbers
+        self._settings = settings
         self._judge = self._made_judge()
         self._estimates: Estimates | None = None
         if settings.estimate is not None:
-            self._estimates = Estimates(settings.estimate, self._loads, self._file.policy)
+            self._estimates = Estimates(settings.estimate, self._loads, self._file.policy, self._now)
         self._counted_at = float("-inf")
         self._unknown: dict[str, int] = {}
+        self._ahead: dict[str, int] = {}
 
     def requeue_on(self) -> tuple[On, ...]:
         node = On("Node", Change.ADDED | Change.ANNOTATION, self._is_cooler)
@@ -103,7 +104,8 @@ class Dynamic(FilterPlugin, ScorePlugin):
     # -- for people, and for whoever simulates the annotator --
 
     def tell(self, pod: Pod, node: NodeView) -> Sequence[str]:
-        return telling.lines(self.judge(), self._estimates, pod, node, self._now())
+        expected = self._expected_on(node, pod)
+        return telling.lines(self.judge(), self._estimates, expected, pod, node, self._now())
 
     def judge(self) -> Judge:
         """The rules of the policy as it is now."""
@@ -114,7 +116,7 @@ class Dynamic(FilterPlugin, ScorePlugin):
     # -- private --
 
     def _made_judge(self) -> Judge:
-        return Judge(self._file.policy(), self._loads, self._with_numbers)
+        return Judge(self._file.policy(), self._loads, self._settings.reason_numbers, self._settings.fresh_first)
 
     def _expected(self, nodes: NodeTable, pod: Pod) -> Shares | None:
         return None if self._estimates is None else self._estimates.of_all(nodes, pod)
@@ -132,22 +134,32 @@ class Dynamic(FilterPlugin, ScorePlugin):
         if self._estimates is not None:
             return any(old.annotations.get(rule.name) != new.annotations.get(rule.name) for rule in judge.limits)
         # Whatever its age now: the pod may have been refused when the value was new.
-        return judge.too_high(old, None, float("-inf")) is not None
+        return judge.too_high(old, None, None) is not None
 
     def _count_unknown(self, judge: Judge, nodes: NodeTable, now: float) -> None:
         """Nobody is kept away by a load that is not known, so somebody must be able to see it."""
         if 0 <= now - self._counted_at < COUNT_EVERY_S or len(nodes) < nodes.total_nodes:
             return
         self._counted_at = now
-        unknown = judge.unknown_nodes(nodes, now)
-        if unknown == self._unknown:
-            return
-        self._unknown = unknown
-        if any(unknown.values()):
-            log.warning("loads are not known or too old; these nodes are not judged", nodes=unknown)
+        unknown, ahead = judge.unknown_nodes(nodes, now), judge.nodes_ahead(nodes, now)
+        if unknown != self._unknown:
+            self._unknown = unknown
+            if any(unknown.values()):
+                log.warning("loads are not known or not to go by; these nodes are not judged", nodes=unknown)
+            self._gauge("bayplan_load_unknown_nodes", unknown)
+        if ahead != self._ahead:
+            self._ahead = ahead
+            if any(ahead.values()):
+                log.warning(
+                    "loads are dated in the future and do not count; set timeZone if their writer uses another one",
+                    nodes=ahead, time_zone=self._settings.time_zone,
+                )  # fmt: skip
+            self._gauge("bayplan_load_ahead_nodes", ahead)
+
+    def _gauge(self, name: str, counts: dict[str, int]) -> None:
         if self.handle is not None:
-            for metric, count in unknown.items():
-                self.handle.metrics.gauge("bayplan_load_unknown_nodes", count, metric=metric)
+            for metric, count in counts.items():
+                self.handle.metrics.gauge(name, count, metric=metric)
 
 
 def _is_daemon(pod: Pod) -> bool:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from bayplan.framework import NodeTable
 from bayplan.objects import crane_annotations
 from bayplan.objects.crane import DynamicSchedulerPolicy
-from bayplan.objects.crane_annotations import GRACE_S, HOT_VALUE, HOT_VALUE_LIFETIME_S
+from bayplan.objects.crane_annotations import GRACE_S, HOT_VALUE, HOT_VALUE_LIFETIME_S, is_good
 from bayplan.objects.node import Node
 
 Numbers: TypeAlias = "npt.NDArray[np.float64]"
@@ -51,9 +51,9 @@ class Loads:
         self._percentile = percentile
 
     def of_all(self, nodes: NodeTable, metric: Metric, now: float) -> Numbers:
-        """Each node's load, ``UNKNOWN`` where it is not known or too old."""
+        """Each node's load, ``UNKNOWN`` where it is not known, too old, or from a time to come."""
         values = nodes.derive(f"load {metric.name}{self._suffix}", self._reader(metric.name, 0), np.float64)
-        known: Numbers = np.where(now < self.times(nodes, metric) + metric.lifetime_s, values, UNKNOWN)
+        known: Numbers = np.where(is_good(self.times(nodes, metric), metric.lifetime_s, now), values, UNKNOWN)
         return known
 
     def times(self, nodes: NodeTable, metric: Metric) -> Numbers:
@@ -62,14 +62,16 @@ class Loads:
         column: Numbers = nodes.derive(name, self._reader(metric.name, 1), np.float64)
         return column
 
-    def of_one(self, node: Node, metric: Metric, now: float) -> float:
-        reading = self.fresh(node, metric, now)
+    def of_one(self, node: Node, metric: Metric, now: float | None) -> float:
+        reading = self.good(node, metric, now)
         return UNKNOWN if reading is None else reading.value
 
-    def fresh(self, node: Node, metric: Metric, now: float) -> crane_annotations.Reading | None:
-        """What stands there, if it is not too old."""
+    def good(self, node: Node, metric: Metric, now: float | None) -> crane_annotations.Reading | None:
+        """What stands there, if it is one to go by; without a time, whatever its age."""
         reading = self.reading(node, metric)
-        return reading if reading is not None and now < reading.at + metric.lifetime_s else None
+        if reading is None or now is None:
+            return reading
+        return reading if is_good(reading.at, metric.lifetime_s, now) else None
 
     def reading(self, node: Node, metric: Metric) -> crane_annotations.Reading | None:
         """What stands there, however old."""

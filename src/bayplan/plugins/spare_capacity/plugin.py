@@ -42,7 +42,7 @@ from bayplan.framework import (
     unresolvable,
 )
 from bayplan.objects import spare
-from bayplan.objects.crane_annotations import SKEW_S
+from bayplan.objects.crane_annotations import is_good
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.objects.spare import CPU_MILLI, LEDGER, MEMORY_MIB, MIB, Declared, Ledger
@@ -127,11 +127,10 @@ class SpareCapacity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         codes[lacks_memory] = self.code(SHORT_OF_MEMORY)
         codes[lacks_cpu] = self.code(SHORT_OF_CPU)
         codes[lacks_cpu & lacks_memory] = self.code(SHORT_OF_BOTH)
-        now = self._now()
-        closed = (now >= at + self.close_after_s) | (at > now + SKEW_S)
+        closed = ~is_good(at, self.close_after_s, self._now())
         codes[closed] = self.code(CLOSED)
         codes[np.isnan(at)] = self.code(NO_LEDGER)
-        self._count(nodes, int((closed | np.isnan(at)).sum()))
+        self._count(nodes, int(closed.sum()))
         return codes
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Scores:
