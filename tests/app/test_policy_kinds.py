@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from bayplan.controllers.rebalancer.terms import terms_of
 from bayplan.objects import kinds
-from bayplan.objects.kosmos import WorkloadPolicy
+from bayplan.objects.kosmos import DistributionPolicy, WorkloadPolicy
+from bayplan.objects.kosmos_validating import check_distribution_policy, check_workload_policy
 from tests.support.api import Api, ApiError, Object, path_of
 from tests.support.control_plane import ControlPlane
 from tests.support.kosmos import example, installed
@@ -35,10 +37,12 @@ def clean(api: Api) -> Iterator[None]:
         api.delete("WorkloadPolicy", one["metadata"]["name"], NAMESPACE)
 
 
-def created(api: Api, document: Object) -> tuple[Object, list[str]]:
+def created(api: Api, document: Object, **options: str) -> tuple[Object, list[str]]:
     """The stored object, and what the server warned of."""
     path = path_of(document["kind"], document["metadata"].get("namespace"))
-    answer = api._session.post(api.server + path, json=document, params={"fieldValidation": "Strict"}, timeout=30)
+    answer = api._session.post(
+        api.server + path, json=document, params={"fieldValidation": "Strict", **options}, timeout=30
+    )
     if answer.status_code >= 400:
         raise ApiError("POST", path, answer.status_code, answer.json()["message"])
     warned = [part.split('"')[1] for part in answer.headers.get("Warning", "").split(", 299") if '"' in part]
@@ -49,12 +53,12 @@ def created(api: Api, document: Object) -> tuple[Object, list[str]]:
 def test_the_published_policies_apply_as_printed(api: Api, name: str) -> None:
     stored, warned = created(api, example(name))
     assert warned == []
-    assert stored["spec"] == {"allocationType": "Preferred", **example(name)["spec"]}
+    assert stored["spec"] == {"allocationType": "Preferred", "allocationMethod": "Balance", **example(name)["spec"]}
 
 
 def test_other_names_and_spellings_are_kept_and_warned_of(api: Api) -> None:
     document = example("workloadpolicy-design.yaml")
-    document["spec"] |= {"allocationType": "require", "unlistedDomains": "allow"}
+    document["spec"] |= {"allocationType": "require", "unlistedDomains": "allow", "rebalance": {"mode": "AUTO"}}
     said = "is read without regard to its spelling"
 
     def stored_with_warnings() -> tuple[Object, list[str]] | None:
@@ -71,9 +75,82 @@ def test_other_names_and_spellings_are_kept_and_warned_of(api: Api) -> None:
     assert isinstance(policy, WorkloadPolicy)
     assert (policy.fills, policy.is_required, policy.allows_unlisted) == (True, True, True)
     text = " ".join(warned)
-    assert "spec.scheduleStrategy is read as allocationMethod; write that" in text
+    assert "spec.scheduleStrategy is read as allocationMethod, and goes before it; write that" in text
     assert f"spec.allocationType {said}; write Preferred or Required" in text
     assert f"spec.unlistedDomains {said}; write Deny or Allow" in text
+    assert f"spec.rebalance.mode {said}; write Off (in quotes), DryRun or Auto" in text
+
+
+@pytest.mark.parametrize("spell", [str.upper, str.lower, str.title, str.swapcase])
+def test_upper_and_lower_case_mean_the_same_in_every_word_of_a_policy(api: Api, spell: Callable[[str], str]) -> None:
+    document = example("workloadpolicy-example-1.yaml")
+    document["spec"] |= {"allocationType": spell("Required"), "allocationMethod": spell("Fill"),
+                         "unlistedDomains": spell("Allow"), "rebalance": {"mode": spell("DryRun")}}  # fmt: skip
+    stored, _ = created(api, document)
+    policy = kinds.decode(stored)
+    assert isinstance(policy, WorkloadPolicy)
+    assert (policy.is_required, policy.fills, policy.allows_unlisted) == (True, True, True)
+    assert terms_of(policy, 1).mode == "DryRun"
+    assert list(check_workload_policy(policy)) == []
+    term = {"name": "t", "nodeType": spell("leaf")}
+    stored, _ = created(api, distribution({"policyName": "t", "name": "a"}, term))
+    api.delete("DistributionPolicy", "dist", NAMESPACE)
+    distributed = kinds.decode(stored)
+    assert isinstance(distributed, DistributionPolicy)
+    assert list(check_distribution_policy(distributed)) == []
+    assert [each.kind_of_nodes for each in distributed.spec.policy_terms or ()] == ["leaf"]
+
+
+def rows(api: Api) -> list[list[Any]]:
+    """What kubectl get shows."""
+    table = api._session.get(
+        api.server + path_of("WorkloadPolicy", NAMESPACE),
+        headers={"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"},
+        timeout=30,
+    ).json()
+    columns = [column["name"] for column in table["columnDefinitions"] if not column["priority"]]
+    assert columns == ["Name", "Key", "Type", "Method", "Desired", "Current", "Satisfied", "Age"]
+    return [row["cells"] for row in table["rows"]]
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [({}, "Balance"), ({"allocationMethod": "Fill"}, "Fill"), ({"scheduleStrategy": "Fill"}, "Fill")],
+)
+def test_the_method_is_shown_that_holds_whoever_wrote_it(api: Api, written: Object, shown: str) -> None:
+    document = example("workloadpolicy-example-1.yaml")
+    document["spec"] |= written
+    stored, _ = created(api, document)
+    assert rows(api)[0][:4] == ["workload-policy-test", "workload-test", "Preferred", shown]
+    policy = kinds.decode(stored)
+    assert isinstance(policy, WorkloadPolicy)
+    assert policy.fills is (shown == "Fill")
+    assert list(check_workload_policy(policy)) == [], "what the server gives back can be read as a file"
+
+
+@pytest.mark.parametrize("label", ["workload-policy/kosmos.io", "workload-policy.kosmos.io"])
+@pytest.mark.parametrize("kind", ["Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "Job"])
+def test_whoever_labels_a_workload_and_not_its_pods_is_warned(api: Api, kind: str, label: str) -> None:
+    labels = {"app": "labelled"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    document: Object = {
+        "apiVersion": {"ReplicationController": "v1", "Job": "batch/v1"}.get(kind, "apps/v1"),
+        "kind": kind,
+        "metadata": {"name": "labelled", "namespace": NAMESPACE, "labels": {label: "p"}},
+        "spec": {"replicas": 0, "selector": {"matchLabels": labels}, "template": template},
+    }
+    if kind == "ReplicationController":
+        document["spec"]["selector"] = labels
+    if kind == "Job":
+        template["spec"]["restartPolicy"] = "Never"  # type: ignore[index]
+        document["spec"] = {"template": template, "suspend": True}
+
+    def warnings() -> str | None:
+        return " ".join(created(api, document, dryRun="All")[1]) or None
+
+    assert "only labels of pods are read" in str(api.wait_for(warnings, 10, "a warning"))
+    template["metadata"] = {"labels": {**labels, "workload-policy/kosmos.io": "p"}}
+    assert "labels" not in str(warnings())
 
 
 def test_every_optional_field_is_kept(api: Api) -> None:
@@ -105,14 +182,7 @@ def test_status_is_a_subresource_with_conditions(api: Api) -> None:
     stored = api.patch("WorkloadPolicy", "workload-policy-test", {"status": status}, NAMESPACE, "status")
     assert stored["status"] == status
     assert stored["metadata"]["generation"] == 1
-    table = api._session.get(
-        api.server + path_of("WorkloadPolicy", NAMESPACE),
-        headers={"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"},
-        timeout=30,
-    ).json()
-    columns = [column["name"] for column in table["columnDefinitions"] if not column["priority"]]
-    assert columns == ["Name", "Key", "Type", "Method", "Desired", "Current", "Satisfied", "Age"]
-    assert table["rows"][0]["cells"][:3] == ["workload-policy-test", "workload-test", "Preferred"]
+    assert rows(api)[0][4:6] == [4, 3]
 
 
 def domains(*entries: Any) -> dict[str, Any]:
@@ -150,11 +220,11 @@ def domains(*entries: Any) -> dict[str, Any]:
             "only one domain can take the remainder",
         ),
         (domains({"name": "a", "remainder": True}, {"name": "b", "weight": 1}), "weights leave nothing"),
-        ({"allocationType": "Sometimes"}, 'Unsupported value: "Sometimes"'),
-        ({"allocationMethod": "Pour"}, 'Unsupported value: "Pour"'),
-        ({"allocationMethod": "Balance", "scheduleStrategy": "Fill"}, "scheduleStrategy contradicts allocationMethod"),
-        ({"unlistedDomains": "Maybe"}, 'Unsupported value: "Maybe"'),
-        ({"rebalance": {"mode": "Now"}}, 'Unsupported value: "Now"'),
+        ({"allocationType": "Sometimes"}, "write Preferred or Required"),
+        ({"allocationMethod": "Pour"}, "write Balance or Fill"),
+        ({"allocationMethod": "Fill", "scheduleStrategy": "Balance"}, "scheduleStrategy contradicts allocationMethod"),
+        ({"unlistedDomains": "Maybe"}, "write Deny or Allow"),
+        ({"rebalance": {"mode": "Now"}}, "write Off (in quotes), DryRun or Auto"),
         ({"rebalance": {"mode": False}}, "spec.rebalance.mode"),
         ({"rebalance": {"maxUnavailable": -1}}, "should be greater than or equal to 0"),
         ({"alocationType": "Required"}, 'unknown field "spec.alocationType"'),
@@ -218,7 +288,7 @@ def test_distribution_policies_are_taken_and_get_their_default(api: Api, kind: s
         ({"policyName": "u", "name": "a"}, {"name": "t"}, "every policyName must be the name of one of policyTerms"),
         ({"policyName": "t"}, {"name": "t"}, "it selects no pods"),
         ({"policyName": "t", "labelSelector": {}}, {"name": "t"}, "it selects no pods"),
-        ({"policyName": "t", "name": "a"}, {"name": "t", "nodeType": "both"}, 'Unsupported value: "both"'),
+        ({"policyName": "t", "name": "a"}, {"name": "t", "nodeType": "both"}, "write host, leaf, mix or adv"),
         ({"policyName": "t", "name": "a"}, {"name": "t", "nodeType": "adv"}, "nodeType adv needs an advancedTerm"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -68,12 +69,26 @@ def test_the_two_distribution_kinds_have_one_schema() -> None:
         ("allocationMethod", kosmos.ALLOCATION_METHODS),
         ("scheduleStrategy", kosmos.ALLOCATION_METHODS),
         ("unlistedDomains", kosmos.UNLISTED),
+        ("rebalance.mode", kosmos.REBALANCE_MODES),
+        ("policyTerms.nodeType", kosmos.NODE_TYPES),
     ],
 )
 def test_the_schema_takes_every_spelling_that_is_understood(field: str, spellings: dict[str, str]) -> None:
-    taken = schema("WorkloadPolicy", "spec")[field]["enum"]
-    assert {each.lower() for each in taken} == set(spellings)
-    assert {*spellings, *spellings.values()} <= set(taken)
+    *path, name = field.split(".")
+    kind = "DistributionPolicy" if name == "nodeType" else "WorkloadPolicy"
+    (check,) = schema(kind, "spec", *path)[name]["x-kubernetes-validations"]
+    words = ", ".join(f"'{each}'" for each in spellings)
+    assert check["rule"] == f"self.lowerAscii() in [{words}]"
+    assert all(each in check["message"] for each in spellings.values())
+
+
+@pytest.mark.parametrize(
+    ("field", "default"), [("allocationType", kosmos.PREFERRED), ("allocationMethod", kosmos.BALANCE)]
+)
+def test_what_the_schema_fills_in_is_what_a_policy_without_it_means(field: str, default: str) -> None:
+    assert schema("WorkloadPolicy", "spec")[field]["default"] == default
+    policy = kosmos.WorkloadPolicy()
+    assert (policy.is_required, policy.fills) == (default == kosmos.REQUIRED, default == kosmos.FILL)
 
 
 def test_nothing_is_kept_that_no_field_declares() -> None:
@@ -100,4 +115,5 @@ def test_a_listing_of_policies_shows_how_they_stand() -> None:
     assert always == ["Key", "Type", "Method", "Desired", "Current", "Satisfied", "Age"], "as the guide shows it"
     for each in columns:
         part, _, field = each["jsonPath"].removeprefix(".").partition(".")
-        assert part == "metadata" or field.partition("[")[0] in schema("WorkloadPolicy", part), each["jsonPath"]
+        names = re.findall(r"\w+", part) if "'" in part else [part, field.partition("[")[0]]
+        assert part == "metadata" or set(names[1:]) <= set(schema("WorkloadPolicy", names[0])), each["jsonPath"]

@@ -17,6 +17,7 @@ from tests.support.kosmos import installed
 from tests.support.live import Cluster, running, until
 from tests.support.rebalancing import PodWatch, condition, policy_status, rebalancing, says
 from tests.support.regions import (
+    LABEL,
     NAMESPACE,
     as_printed,
     controllers,
@@ -250,6 +251,24 @@ async def test_a_rolling_update_under_required_is_left_alone(world: Cluster) -> 
         await says(world, "Satisfied", "NumbersMet")
     assert len(watch.gone) == 8, "none beside those that the update replaced"
     assert watch.least >= 7
+
+
+async def test_a_cost_in_the_template_and_a_label_that_is_only_on_the_deployment_are_named_in_the_status(
+    world: Cluster,
+) -> None:
+    async with placed(world), rebalancing(world.plane, as_printed()):
+        await says(world, "Satisfied", "NumbersMet")
+        assert await condition(world, "Effective") == {}
+        annotated = {"spec": {"template": {"metadata": {"annotations": {COST: "100"}}}}}
+        await asyncio.to_thread(world.api.patch, "Deployment", "web", annotated, NAMESPACE)
+        found = await says(world, "Effective", "OwnDeletionCosts", 60)
+        assert f"have a {COST} that the rebalancer did not write" in found["message"]
+        moved = {"metadata": {"labels": {LABEL: "regions"}},
+                 "spec": {"template": {"metadata": {"labels": {LABEL: None}}}}}  # fmt: skip
+        await asyncio.to_thread(world.api.patch, "Deployment", "web", moved, NAMESPACE)
+        found = await says(world, "Effective", "PodsWithoutLabel", 60)
+        assert found["status"] == "False"
+        assert f"write the label {LABEL}: regions under spec.template.metadata.labels" in found["message"]
 
 
 async def test_costs_can_be_switched_off(world: Cluster) -> None:

@@ -203,6 +203,13 @@ async def test_larger_numbers_a_pod_that_goes_and_a_node_label_wake_pods_at_once
     await bound_at_once(waiting, "p4")
 
 
+async def test_a_policy_that_goes_renews_the_reason_of_pods_that_wait(waiting: Cluster) -> None:
+    await waiting.create(policy({"regionA": 0}))
+    await told_again(waiting, "p1", "had 0/0 pods of WorkloadPolicy regions")
+    await asyncio.to_thread(waiting.api.delete, "WorkloadPolicy", "regions", NAMESPACE)
+    await told_again(waiting, "p1", 'WorkloadPolicy "regions" not found in namespace "workload-test"')
+
+
 async def test_a_status_that_changes_wakes_nobody(waiting: Cluster) -> None:
     await waiting.create(policy({"regionA": 0}))
     await told_again(waiting, "p1", "had 0/0 pods")

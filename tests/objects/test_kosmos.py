@@ -47,6 +47,8 @@ def test_preferred_is_understood_in_every_spelling_in_use(written: str) -> None:
         ({"scheduleStrategy": "fill"}, True),
         ({"allocationMethod": "Balance"}, False),
         ({"scheduleStrategy": "balance"}, False),
+        # As the API server gives back a policy that was written with the other name alone.
+        ({"allocationMethod": "Balance", "scheduleStrategy": "Fill"}, True),
     ],
 )
 def test_the_method_has_two_names(spec: dict[str, str], fills: bool) -> None:

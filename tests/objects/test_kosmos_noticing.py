@@ -36,6 +36,15 @@ def test_other_spellings_are_told_with_their_place() -> None:
     ]
 
 
+def test_every_word_may_be_in_upper_or_lower_case_and_is_told() -> None:
+    words = {"allocationType": "REQUIRED", "allocationMethod": "FILL", "unlistedDomains": "ALLOW"}
+    told = warnings("WorkloadPolicy", {**SPEC, **words, "rebalance": {"mode": "AUTO"}})
+    assert [line.rpartition("; ")[2] for line in told] == ["write Required", "write Fill", "write Allow", "write Auto"]
+    spec = {"resourceSelectors": [{"policyName": "t", "name": "a"}], "policyTerms": [{"name": "t", "nodeType": "Leaf"}]}
+    (line,) = warnings("DistributionPolicy", spec)
+    assert line.endswith('spec.policyTerms[0].nodeType: "Leaf" is read as leaf; write leaf')
+
+
 def workload(in_template: dict[str, str]) -> dict[str, Any]:
     labels = {"app": "web", **in_template}
     return {

@@ -117,8 +117,8 @@ def domains(*entries: dict[str, Any]) -> dict[str, Any]:
             'spec.allocationMethod: "Pour" is not possible here; write Balance or Fill instead',
         ),
         (
-            {"allocationMethod": "Balance", "scheduleStrategy": "Fill"},
-            "spec.scheduleStrategy: Fill contradicts allocationMethod Balance; remove it",
+            {"allocationMethod": "Fill", "scheduleStrategy": "Balance"},
+            "spec.scheduleStrategy: Balance contradicts allocationMethod Fill; remove it",
         ),
         (
             {"unlistedDomains": "Maybe"},

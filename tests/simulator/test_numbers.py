@@ -23,7 +23,8 @@ def test_an_explanation_has_the_numbers_of_every_node() -> None:
     numbers = {each["name"]: each["numbers"]["Dynamic"] for each in document["nodes"]}
     assert "cpu_usage_avg_5m 0.9, limit 0.65, weight 0.2, 2m old, too high" in numbers["n1"]
     assert "cpu_usage_avg_5m not known, limit 0.65, weight 0.2" in numbers["n2"]
-    assert "n1     Dynamic   cpu_usage_avg_5m 0.9, limit 0.65, weight 0.2, 2m old" in as_text(document).splitlines()
+    told = as_text(document).splitlines()
+    assert "n1     Dynamic   cpu_usage_avg_5m 0.9, limit 0.65, weight 0.2, 2m old, too high" in told
 
 
 def test_where_nobody_has_numbers_nothing_is_added() -> None:

@@ -17,6 +17,7 @@ import structlog
 from bayplan.app.controller_service import Build, ServiceOptions, run_controller
 from bayplan.app.following import Following, kinds_for, publish
 from bayplan.app.metrics import SERVICE_GAUGES, Declared, PrometheusMetrics
+from bayplan.app.named_clusters import warn_of_others
 from bayplan.app.supervising import Supervisor
 from bayplan.clock import SystemClock
 from bayplan.controllers.rebalancer.controller import MOVES, Rebalancer, Settings
@@ -76,6 +77,7 @@ def building(options: RebalancerOptions) -> Build:
     def build(client: Client, election: LeaderElection | None) -> LiveRebalancer:
         make = make_profiles(options.config, known, names, lambda text: log.warning("configuration", text=text))
         live = LiveRebalancer(client, make, election=election, settings=options.settings)
+        warn_of_others(live.engine.profiles.values(), client.endpoint)
         log.info("configured", profiles=",".join(live.engine.profiles))
         return live
 

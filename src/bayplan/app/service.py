@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from bayplan.app.controller_service import Build, ServiceOptions, run_controller
+from bayplan.app.named_clusters import warn_of_others
 from bayplan.app.scheduler import LiveScheduler
 from bayplan.engine import collecting
 from bayplan.framework.config_model import SchedulerConfig
@@ -63,8 +64,10 @@ def building(options: SchedulerOptions) -> Build:
 
     def build(client: Client, election: LeaderElection | None) -> LiveScheduler:
         make = make_profiles(config, known, extra, lambda warning: log.warning("configuration", text=warning))
-        return LiveScheduler(
+        live = LiveScheduler(
             client, config, make, election=election, when_synced=collecting.settle, when_idle=collecting.rest
         )
+        warn_of_others(live.engine.profiles.values(), client.endpoint)
+        return live
 
     return build

@@ -55,6 +55,11 @@ class Client:
         self._renewed_at = float("-inf")
         self._generation = 0
 
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where it connects."""
+        return self._endpoint
+
     async def close(self) -> None:
         await self._transport.close()
 

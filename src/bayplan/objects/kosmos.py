@@ -43,7 +43,7 @@ REBALANCE_MODES = {"off": OFF, "dryrun": DRY_RUN, "auto": AUTO}
 """Accepted spellings, in lower case, and what they stand for."""
 
 HOST, LEAF, MIX, ADVANCED = "host", "leaf", "mix", "adv"
-NODE_TYPES = (HOST, LEAF, MIX, ADVANCED)
+NODE_TYPES = {each: each for each in (HOST, LEAF, MIX, ADVANCED)}
 
 
 # -- how many pods run where --
@@ -119,7 +119,8 @@ class WorkloadPolicy(ApiObject, frozen=True, kw_only=True):
     @property
     def fills(self) -> bool:
         """Is one domain filled after the other?  Otherwise all grow at the same pace."""
-        written = self.spec.allocation_method or self.spec.schedule_strategy
+        # The API server fills in allocationMethod: Balance, so its other name goes first where somebody wrote it.
+        written = self.spec.schedule_strategy or self.spec.allocation_method
         return ALLOCATION_METHODS.get(written.lower(), BALANCE) == FILL
 
     @property
@@ -160,6 +161,11 @@ class PolicyTerm(Wire, frozen=True, kw_only=True):
     name: str = ""
     node_type: str = MIX
     advanced_term: AdvancedTerm | None = None
+
+    @property
+    def kind_of_nodes(self) -> str:
+        """The node type in its proper spelling."""
+        return NODE_TYPES.get(self.node_type.lower(), MIX)
 
 
 class DistributionPolicySpec(Wire, frozen=True, kw_only=True):

@@ -12,9 +12,11 @@ from bayplan.objects import workload
 from bayplan.objects.kosmos import (
     POLICY_LABEL,
     POLICY_LABEL_ALIAS,
+    ClusterDistributionPolicy,
+    DistributionPolicy,
     WorkloadPolicy,
 )
-from bayplan.objects.kosmos_validating import unusual_spellings
+from bayplan.objects.kosmos_validating import unusual_node_types, unusual_spellings
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.pod import Pod
 
@@ -32,6 +34,8 @@ def notes(thing: ApiObject) -> Iterator[str]:
     """Lines about one object; most have none."""
     if isinstance(thing, WorkloadPolicy):
         yield from unusual_spellings(thing)
+    elif isinstance(thing, DistributionPolicy | ClusterDistributionPolicy):
+        yield from unusual_node_types(thing)
     elif isinstance(thing, Pod):
         yield from _alias("metadata.labels", thing.labels)
     elif isinstance(thing, _TEMPLATED):

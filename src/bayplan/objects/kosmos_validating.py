@@ -47,7 +47,8 @@ def check_workload_policy(policy: WorkloadPolicy) -> Mistakes:
     yield from _spelt("spec.scheduleStrategy", spec.schedule_strategy, kosmos.ALLOCATION_METHODS)
     yield from _spelt("spec.unlistedDomains", spec.unlisted_domains, kosmos.UNLISTED)
     method, alias = spec.allocation_method, spec.schedule_strategy
-    if method and alias and method.lower() != alias.lower():
+    # Balance is what the API server fills in, so it contradicts nothing.
+    if alias and method not in ("", kosmos.BALANCE) and method.lower() != alias.lower():
         text = f"{alias} contradicts allocationMethod {method}"
         yield mistake("spec.scheduleStrategy", text, "remove it: allocationMethod is its name now")
     for index, key in enumerate(spec.match_label_keys or ()):
@@ -148,13 +149,28 @@ def unusual_spellings(policy: WorkloadPolicy) -> Iterator[str]:
         ("allocationType", spec.allocation_type, kosmos.ALLOCATION_TYPES),
         ("allocationMethod", spec.allocation_method, kosmos.ALLOCATION_METHODS),
         ("unlistedDomains", spec.unlisted_domains, kosmos.UNLISTED),
+        ("rebalance.mode", _mode(spec.rebalance), kosmos.REBALANCE_MODES),
     ):
-        proper = spellings.get(written.lower())
-        if proper is not None and proper != written:
-            yield f'spec.{field}: "{written}" is read as {proper}; write {proper}'
+        yield from _respelt(f"spec.{field}", written, spellings)
     if spec.schedule_strategy:
         proper = kosmos.ALLOCATION_METHODS.get(spec.schedule_strategy.lower(), spec.schedule_strategy)
         yield f"spec.scheduleStrategy is read as allocationMethod: {proper}; write that"
+
+
+def unusual_node_types(policy: DistributionPolicy | ClusterDistributionPolicy) -> Iterator[str]:
+    """The same for the terms of a distribution policy."""
+    for index, term in enumerate(policy.spec.policy_terms or ()):
+        yield from _respelt(f"spec.policyTerms[{index}].nodeType", term.node_type, kosmos.NODE_TYPES)
+
+
+def _respelt(field: str, written: str, spellings: Mapping[str, str]) -> Iterator[str]:
+    proper = spellings.get(written.lower())
+    if proper is not None and proper != written:
+        yield f'{field}: "{written}" is read as {proper}; write {proper}'
+
+
+def _mode(written: Rebalance | None) -> str:
+    return written.mode if written is not None and isinstance(written.mode, str) else ""
 
 
 # -- distribution policies --
@@ -172,12 +188,13 @@ def check_distribution_policy(policy: DistributionPolicy | ClusterDistributionPo
             yield mistake(f"{field}.name", "there is none", "write the name that policyName refers to")
         elif names.index(term.name) < index:
             yield mistake(f"{field}.name", f'"{term.name}" is there already', "give it another name")
-        yield from one_of(f"{field}.nodeType", term.node_type, kosmos.NODE_TYPES)
+        if term.node_type.lower() not in kosmos.NODE_TYPES:
+            yield from one_of(f"{field}.nodeType", term.node_type, tuple(kosmos.NODE_TYPES))
         chosen = term.advanced_term
         if chosen is not None:
             yield from labels(f"{field}.advancedTerm.nodeSelector", chosen.node_selector)
             yield from tolerations(f"{field}.advancedTerm.tolerations", chosen.tolerations)
-        if term.node_type == kosmos.ADVANCED and (
+        if term.kind_of_nodes == kosmos.ADVANCED and (
             chosen is None or not (chosen.node_name or chosen.node_selector or chosen.tolerations)
         ):
             fix = "write nodeName, nodeSelector or tolerations there"

@@ -185,7 +185,7 @@ def _resolved(policy: Policy, selector: ResourceSelector) -> Found:
     if wrong is not None:
         return unresolvable(f"{_described(policy)} is not valid: {wrong.field}: {wrong.problem}")
     term = next(term for term in policy.spec.policy_terms or () if term.name == selector.policy_name)
-    return None if term.node_type == MIX else (policy, term)
+    return None if term.kind_of_nodes == MIX else (policy, term)
 
 
 def _described(policy: Policy) -> str:
@@ -194,7 +194,7 @@ def _described(policy: Policy) -> str:
 
 def _rejection(policy: Policy, term: PolicyTerm) -> Status:
     return unresolvable(
-        f"node(s) didn't match {_described(policy)} that asks for {_SOUGHT[term.node_type]} by term {term.name}"
+        f"node(s) didn't match {_described(policy)} that asks for {_SOUGHT[term.kind_of_nodes]} by term {term.name}"
     )
 
 
@@ -202,8 +202,8 @@ def _rejection(policy: Policy, term: PolicyTerm) -> Status:
 
 
 def _suits(term: PolicyTerm, node: NodeView) -> bool:
-    if term.node_type in (HOST, LEAF):
-        return (LEAF_NODE in node.labels) == (term.node_type == LEAF)
+    if term.kind_of_nodes in (HOST, LEAF):
+        return (LEAF_NODE in node.labels) == (term.kind_of_nodes == LEAF)
     chosen = term.advanced_term or AdvancedTerm()
     if chosen.node_name and chosen.node_name == node.name:
         return True
@@ -214,9 +214,9 @@ def _suits(term: PolicyTerm, node: NodeView) -> bool:
 
 
 def _suited(term: PolicyTerm, nodes: NodeTable) -> Mask:
-    if term.node_type in (HOST, LEAF):
+    if term.kind_of_nodes in (HOST, LEAF):
         is_leaf: Mask = nodes.label(LEAF_NODE).ids >= 0
-        return is_leaf if term.node_type == LEAF else ~is_leaf
+        return is_leaf if term.kind_of_nodes == LEAF else ~is_leaf
     chosen = term.advanced_term or AdvancedTerm()
     suited = np.zeros(len(nodes), np.bool_)
     row = nodes.row_of(chosen.node_name) if chosen.node_name else None

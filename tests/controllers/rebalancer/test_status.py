@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from bayplan.controllers.rebalancer.status import as_patch, satisfaction, says_the_same, status_of, validity
+from bayplan.controllers.rebalancer.status import as_patch, effect, satisfaction, says_the_same, status_of, validity
 from bayplan.objects.kosmos import WorkloadPolicyStatus
 from tests.controllers.rebalancer.support import REGIONS, Looked, looked, pod, pods, policy, replica_set
 from tests.simulator.support import START
@@ -75,6 +75,47 @@ def test_other_spellings_are_valid_and_told() -> None:
     assert (is_valid, reason) == (True, "UnusualSpelling")
     assert '"require" is read as Required' in message
     assert "scheduleStrategy is read as allocationMethod: Fill" in message
+
+
+COST = "controller.kubernetes.io/pod-deletion-cost"
+
+
+def test_a_policy_that_has_its_effect_says_nothing_of_it() -> None:
+    owned = pods({"a1": 1}, annotations={COST: "-500", "bayplan.io/pod-deletion-cost": "-500"})
+    found = looked(*REGIONS, policy({"regionA": 1}), replica_set(2), *owned, pod("fresh", "b1"))
+    assert effect(found.survey) is None
+    assert "Effective" not in {each.type for each in status_of(found.survey, None, START).conditions or ()}
+
+
+def test_pods_that_count_and_name_no_policy_are_told() -> None:
+    bare = [pod("x", "a1", meta={"labels": {"app": "web"}}), pod("y", meta={"labels": {"app": "web"}})]
+    alias = pod("z", "a1", meta={"labels": {"app": "web", "workload-policy.kosmos.io": "regions"}})
+    found = looked(*REGIONS, policy({"regionA": 1}), replica_set(4), *bare, alias, *pods({"b1": 1}))
+    told = effect(found.survey)
+    assert told is not None
+    assert told[:2] == (False, "PodsWithoutLabel")
+    assert told[2].startswith("2 pods match the labelSelector and name no policy")
+    assert "workload-policy/kosmos.io: regions under spec.template.metadata.labels" in told[2]
+
+
+def test_deletion_costs_of_somebody_else_are_told_with_whose_pods_they_are() -> None:
+    given = pods({"a1": 2}, annotations={COST: "100"})
+    found = looked(*REGIONS, policy({"regionA": 2}), replica_set(2), *given)
+    told = effect(found.survey)
+    assert told is not None
+    assert told[:2] == (False, "OwnDeletionCosts")
+    assert f"2 pods of ReplicaSet web have a {COST} that the rebalancer did not write" in told[2]
+    assert effect(found.survey, writes_costs=False) is None
+    assert told[1:] in [(each.reason, each.message) for each in status_of(found.survey, None, START).conditions or ()]
+
+
+def test_costs_of_pods_that_no_controller_deletes_by_cost_are_nobodys_business() -> None:
+    given = [
+        pod("s", "a1", kind="StatefulSet", annotations={COST: "1"}),
+        pod("b", "a1", owner=None, annotations={COST: "1"}),
+    ]
+    found = looked(*REGIONS, policy({"regionA": 2}), replica_set(1, kind="StatefulSet"), *given)
+    assert effect(found.survey) is None
 
 
 def test_counts_per_domain_and_in_all() -> None:

@@ -9,10 +9,14 @@ import pytest
 from bayplan.framework import Change, ClusterEvent
 from bayplan.framework.events import ASSIGNED_POD
 from bayplan.objects.kosmos import WorkloadPolicy, WorkloadPolicyStatus
+from bayplan.simulator.simulating import run
 from bayplan.testing import NodeBuilder, PodBuilder, node, pod
 from bayplan.testing.harness import built_pod
 from tests.plugins.kosmos import APP, asking, domain, numbers, placed, policy, required
+from tests.plugins.leaf_node_workload_policy.simulated import deployment, written
+from tests.plugins.leaf_node_workload_policy.simulated import node as node_manifest
 from tests.plugins.leaf_node_workload_policy.support import Bench
+from tests.simulator.support import world
 
 FIXED = required(*numbers(host=1))
 SHARED = required(*numbers(host="100%"))
@@ -44,6 +48,28 @@ def test_its_own_policy_brings_a_pod_back_unless_only_the_status_changed(
     event = ClusterEvent("WorkloadPolicy", Change.ADDED if old is None else Change.UPDATED)
     assert wakes(event, old, new) is helps
     assert wakes(event, old, new, made=None) is helps, "also while the policy is not known"
+
+
+@pytest.mark.parametrize(
+    ("gone", "is_news"),
+    [(FIXED, True), (required(name="other"), False), (required(namespace="other"), False)],
+)
+def test_a_policy_that_goes_brings_its_pods_back_for_their_reason_is_not_true_any_more(
+    gone: WorkloadPolicy, is_news: bool
+) -> None:
+    event = ClusterEvent("WorkloadPolicy", Change.DELETED)
+    assert wakes(event, gone, None, made=None) is is_news
+
+
+def test_in_virtual_time_the_reason_is_renewed_when_the_policy_goes() -> None:
+    made = world(node_manifest("n", "host"), written(numbers(host=0), allocationType="Required"), deployment(1))
+    run(made)
+    (record,) = made.cluster.records.values()
+    assert "had 0/0 pods of WorkloadPolicy" in record.message
+    stored = made.cluster.objects
+    made.cluster.events.append(stored.drop(stored.get("WorkloadPolicy", "default", "pol")))
+    run(made)
+    assert "not found in namespace" in record.message
 
 
 def on(name: str, **labels: str) -> PodBuilder:

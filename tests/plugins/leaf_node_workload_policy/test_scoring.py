@@ -30,6 +30,15 @@ def test_scores_follow_the_method_while_pods_are_lacking(method: str, desired: i
         assert bench.scores(asking(), raw=True) == {"host": expected}
 
 
+@pytest.mark.parametrize("method", ["Balance", "Fill"])
+def test_nodes_of_one_domain_are_worth_the_same_however_full_they_are(method: str) -> None:
+    """Balance and Fill choose between domains; other plugins choose the node."""
+    nodes = [domain("host", name) for name in ("full", "some", "empty")]
+    there = [*placed("full", 3), *placed("some", 1)]
+    bench = Bench(nodes, there, [policy(*numbers(host=10), allocationMethod=method)])
+    assert len(set(bench.scores(asking()).values())) == 1
+
+
 @pytest.mark.parametrize(
     ("method", "count", "desired", "score"),
     [

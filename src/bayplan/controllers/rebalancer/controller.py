@@ -140,9 +140,10 @@ class Rebalancer:
             terms = terms_of(policy, survey.expected)
             self._follow(survey, memory)
             finding = await self._rebalance(survey, terms, memory)
-            if self._settings.writes_costs and terms.mode != DRY_RUN:
+            writes_costs = self._settings.writes_costs and terms.mode != DRY_RUN
+            if writes_costs:
                 await self._write_costs(survey, memory)
-            await self._write_status(survey, finding, memory)
+            await self._write_status(survey, finding, memory, writes_costs)
         except LeadershipLostError:
             raise
         except BayplanError as error:
@@ -306,9 +307,9 @@ class Rebalancer:
             except (NotFoundError, ConflictError):
                 continue  # gone meanwhile, or changed: there will be news
 
-    async def _write_status(self, survey: Survey, finding: Finding | None, memory: _Memory) -> None:
+    async def _write_status(self, survey: Survey, finding: Finding | None, memory: _Memory, writes_costs: bool) -> None:
         policy = survey.policy
-        status = status_of(survey, finding, self._clock.now())
+        status = status_of(survey, finding, self._clock.now(), writes_costs=writes_costs)
         told = "" if finding is None else f"{finding[1]}: {finding[2]}"
         if told != memory.told:
             memory.told = told

@@ -69,11 +69,23 @@ def _given(pods: list[Pod], values: list[int]) -> Iterable[Cost]:
         yield Cost(pod, value)
 
 
+def foreign_costs(survey: Survey) -> Iterable[Pod]:
+    """Pods that would have a cost of ours, had not somebody else written one: most often their template."""
+    for group in survey.groups:
+        yield from (pod for pod in group.bound if _goes_by_cost(pod, survey) and _is_foreign(pod))
+
+
 def _is_steered(pod: Pod, survey: Survey) -> bool:
+    return _goes_by_cost(pod, survey) and not _is_foreign(pod)
+
+
+def _goes_by_cost(pod: Pod, survey: Survey) -> bool:
     owner = pod.controller
-    if owner is None or owner.kind not in ("ReplicaSet", "ReplicationController") or pod.uid not in survey.named:
-        return False
-    return DELETION_COST not in pod.annotations or _own_cost(pod) is not None
+    return owner is not None and owner.kind in ("ReplicaSet", "ReplicationController") and pod.uid in survey.named
+
+
+def _is_foreign(pod: Pod) -> bool:
+    return DELETION_COST in pod.annotations and _own_cost(pod) is None
 
 
 def _own_cost(pod: Pod) -> int | None:

@@ -1,5 +1,5 @@
 """
-The status of a policy: pods per domain, and the conditions Valid, Satisfied and Rebalancing.
+The status of a policy: pods per domain, and the conditions Valid, Satisfied, Effective and Rebalancing.
 
 ``controller`` writes it, and only when it says something new.
 """
@@ -13,21 +13,31 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from bayplan.controllers.rebalancer.costing import foreign_costs
+from bayplan.controllers.rebalancer.planner import DELETION_COST
 from bayplan.controllers.rebalancer.surveying import Domain, Survey
-from bayplan.objects.kosmos import DomainStatus, WorkloadPolicy, WorkloadPolicyStatus
+from bayplan.objects.kosmos import POLICY_LABEL, DomainStatus, WorkloadPolicy, WorkloadPolicyStatus
 from bayplan.objects.kosmos_validating import unusual_spellings
 from bayplan.objects.meta import StatusCondition
+from bayplan.plugins.leaf_node_workload_policy.reading import names_policy
 
-VALID, SATISFIED, REBALANCING = "Valid", "Satisfied", "Rebalancing"
+VALID, SATISFIED, EFFECTIVE, REBALANCING = "Valid", "Satisfied", "Effective", "Rebalancing"
 
 Finding = tuple[bool, str, str]
 """A condition's status, reason and message."""
 
 
-def status_of(survey: Survey, rebalancing: Finding | None, now: float) -> WorkloadPolicyStatus:
+def status_of(
+    survey: Survey, rebalancing: Finding | None, now: float, *, writes_costs: bool = True
+) -> WorkloadPolicyStatus:
     """What there is to say; conditions that stay as they are keep their time."""
     policy = survey.policy
-    found = {VALID: validity(survey), SATISFIED: satisfaction(survey), REBALANCING: rebalancing}
+    found = {
+        VALID: validity(survey),
+        SATISFIED: satisfaction(survey),
+        EFFECTIVE: effect(survey, writes_costs=writes_costs),
+        REBALANCING: rebalancing,
+    }
     return WorkloadPolicyStatus(
         observed_generation=policy.metadata.generation,
         desired=sum(domain.desired for domain in survey.domains),
@@ -87,6 +97,26 @@ def satisfaction(survey: Survey) -> Finding:
     if survey.rules.is_required and over and not any(each.remainder for each in survey.rules.domains):
         return False, "TooManyPods", ", ".join(f"{each.name} has {each.current}/{each.desired}" for each in over)
     return True, "NumbersMet", ""
+
+
+def effect(survey: Survey, *, writes_costs: bool = True) -> Finding | None:
+    """What keeps the policy from having its effect on pods that it counts; None if nothing does."""
+    members = [pod for group in survey.groups for pod in (*group.bound, *group.pending)]
+    unnamed = sum(not names_policy(pod) and not pod.is_daemonset for pod in members)
+    foreign = list(foreign_costs(survey)) if writes_costs else []
+    told: dict[str, str] = {}
+    if unnamed:
+        told["PodsWithoutLabel"] = (
+            f"{unnamed} pods match the labelSelector and name no policy, so they count and go anywhere; "
+            f"write the label {POLICY_LABEL}: {survey.policy.name} under spec.template.metadata.labels"
+        )
+    if foreign:
+        owners = sorted({f"{owner.kind} {owner.name}" for pod in foreign if (owner := pod.controller) is not None})
+        told["OwnDeletionCosts"] = (
+            f"{len(foreign)} pods of {', '.join(owners)} have a {DELETION_COST} that the rebalancer did not write, so "
+            f"scaling in goes by that; remove it from the pod template if the policy shall decide"
+        )
+    return (False, next(iter(told)), "; ".join(told.values())) if told else None
 
 
 def _lack(domain: Domain) -> str:

@@ -7,7 +7,7 @@ policies keep pods out of domains that have theirs; Preferred ones only rank the
 still go somewhere.  Fill completes one domain after the other, Balance lets all grow at the same pace.
 
 Extension points: PreFilter (with add and remove), Filter, PreScore, Score, Reserve.
-Requeue: the pod's policy came or changed; a pod that it counts went, or changed its labels; a node came, went or
+Requeue: the pod's policy came, changed or went; a pod that it counts went, or changed its labels; a node came, went or
 moved to another domain; for shares, a workload changed its size.
 """
 
@@ -75,7 +75,7 @@ class LeafNodeWorkloadPolicy(PreFilterExtensions, FilterPlugin, PreScorePlugin, 
     def requeue_on(self) -> Sequence[On]:
         came = Change.ADDED | Change.UPDATED
         return (
-            On("WorkloadPolicy", came, _is_own_policy),
+            On("WorkloadPolicy", came | Change.DELETED, _is_own_policy),
             On("Pod", came | Change.DELETED, self._pod_could_help),
             On("Node", Change.ADDED | Change.LABEL | Change.DELETED, self._node_could_help),
             *(On(kind, came, self._workload_could_help) for kind in WORKLOADS),
@@ -177,10 +177,16 @@ class LeafNodeWorkloadPolicy(PreFilterExtensions, FilterPlugin, PreScorePlugin, 
         return PolicyReader(handle_of(self).objects)
 
 
-def _is_own_policy(pod: Pod, old: WorkloadPolicy | None, new: WorkloadPolicy) -> bool:
-    """News about the status alone, which controllers write, help nobody."""
-    is_own = new.namespace == pod.namespace and new.name == policy_name(pod)
-    return is_own and (old is None or old.spec != new.spec)
+def _is_own_policy(pod: Pod, old: WorkloadPolicy | None, new: WorkloadPolicy | None) -> bool:
+    """
+    News about the status alone, which controllers write, help nobody.
+
+    One that went helps nobody either, but what the pod says of it is not true any more.
+    """
+    policy = new or old
+    if policy is None or policy.namespace != pod.namespace or policy.name != policy_name(pod):
+        return False
+    return old is None or new is None or old.spec != new.spec
 
 
 def _counts(rules: Rules, pod: Pod, other: Pod | None) -> bool:
