@@ -162,7 +162,17 @@ def test_a_node_that_comes_later_takes_pods() -> None:
     [
         (later(numbers(1, 1), "soon"), "soon"),
         (later(region("b9", "regionB"), "-5m"), '-5m" is before the simulation begins; write 0s or more'),
-        (later(budget("web", {"app": "web"}, maxUnavailable=1)), "a PodDisruptionBudget cannot come later"),
+        (
+            later(
+                {
+                    "apiVersion": "scheduling.k8s.io/v1",
+                    "kind": "PriorityClass",
+                    "metadata": {"name": "high"},
+                    "value": 9,
+                }
+            ),
+            "a PriorityClass cannot come later",
+        ),
     ],
 )
 def test_what_cannot_change_is_told(made: Manifest, problem: str) -> None:

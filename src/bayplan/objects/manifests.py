@@ -18,6 +18,8 @@ from bayplan.objects.file_reading import STDIN
 
 AT = "simulation.bayplan.io/at"
 """An annotation: in a simulation the object is so from this moment on, such as "5m"."""
+UNTIL = "simulation.bayplan.io/until"
+"""An annotation: in a simulation the object is deleted at this moment."""
 LEFT_OUT = "bayplan.io/annotations-left-out"
 """An annotation of a List: names of annotations that its objects had, and have no more."""
 
@@ -47,10 +49,15 @@ class Document:
         return meta if isinstance(meta, dict) else {}
 
     @property
+    def annotations(self) -> dict[str, object]:
+        """As they are written; whether they are text is found out later."""
+        annotations = self.meta.get("annotations")
+        return annotations if isinstance(annotations, dict) else {}
+
+    @property
     def moment(self) -> object:
         """What it says of the moment from which it holds; None for the start."""
-        annotations = self.meta.get("annotations")
-        return annotations.get(AT) if isinstance(annotations, dict) else None
+        return self.annotations.get(AT)
 
     @property
     def place(self) -> str:

@@ -20,6 +20,7 @@ from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.objects.policy import PodDisruptionBudget
+from bayplan.objects.workload import Workload
 from bayplan.plugins.defaults import OWN_PLUGINS
 from bayplan.plugins.leaf_node_workload_policy.reading import asks
 from bayplan.plugins.registering import make_profiles
@@ -34,6 +35,7 @@ from bayplan.simulator.rebalancing import Rebalancing, wants_rebalancing
 from bayplan.simulator.sizing import check_size
 from bayplan.simulator.stored import StoredObjects
 from bayplan.simulator.subject import Subject
+from bayplan.simulator.tainting import TaintEvictions
 from bayplan.simulator.volumes import Volumes
 from bayplan.simulator.workloads import Workloads
 
@@ -49,6 +51,7 @@ class World:
     scheduler: Scheduler
     workloads: Workloads
     started_at: float
+    changes: Changes
     happenings: list[Happening] = field(default_factory=list)
     """What happens by itself when its time comes."""
 
@@ -100,10 +103,11 @@ def assemble(
     clock = VirtualClock(time.time() if now is None else now)
     workloads = Workloads(given.objects, seed)
     pods = list(workloads.begin())
-    config = given.config if given.config is not None else default_config(_concerned(pods, workloads, only))
+    config = given.config if given.config is not None else default_config(_concerned(given, pods, workloads, only))
     volumes = Volumes((*given.objects, *workloads.made), lambda thing: _has_status(given, thing))
     stored = StoredObjects(each for each in (*given.objects, *workloads.made) if not isinstance(each, Node | Pod))
-    cluster = SimulatedCluster(clock, workloads, _budgets(given, workloads), volumes, stored)
+    budgets = _budgets(given, workloads)
+    cluster = SimulatedCluster(clock, workloads, budgets, volumes, stored)
     known, extra = given.plugins
     if given.config is None:
         extra = (*OWN_PLUGINS, *extra)
@@ -118,15 +122,21 @@ def assemble(
         max_backoff_s=config.pod_max_backoff_seconds,
     )
     _warn_of_left_out(given, _own_plugins(scheduler.profiles.values(), known), warn)
-    world = World(clock, cluster, scheduler, workloads, clock.now())
-    if given.later:
-        world.happenings.append(Changes(scheduler, cluster, workloads, given.later, clock.now()))
+    changes = Changes(cluster, workloads, budgets, volumes, clock.now())
+    changes.plan(given.later, given.ends)
+    world = World(clock, cluster, scheduler, workloads, clock.now(), changes)
+    world.happenings.extend((changes, TaintEvictions(cluster, workloads.nodes, clock)))
     if wants_rebalancing(given):
         world.happenings.append(Rebalancing(scheduler, cluster, clock))
     has_load = load is not None and is_profiled((*given.objects, *pods))
     _populate(world, given, volumes, [long_running(pod, clock.now()) for pod in pods] if has_load else pods)
     if load is not None and has_load:
-        world.happenings.append(loaded(world.scheduler, cluster, given.objects, clock.now(), load, warn))
+        simulated = loaded(world.scheduler, cluster, given.objects, clock.now(), load, warn)
+        world.happenings.append(simulated)
+        changes.on_node = simulated.node_changed
+        later = [each.name for _, each in given.later if isinstance(each, Node) and each.name not in simulated.nodes]
+        if later:
+            warn(f"the load of nodes that come later is not simulated: {', '.join(dict.fromkeys(later))}")
     return world
 
 
@@ -137,11 +147,18 @@ def default_config(pods: Iterable[Pod]) -> SchedulerConfig:
     return SchedulerConfig(profiles=tuple(profiles))
 
 
-def _concerned(pods: Iterable[Pod], workloads: Workloads, only: Subject | None) -> Iterator[Pod]:
+def _concerned(given: Given, pods: Iterable[Pod], workloads: Workloads, only: Subject | None) -> Iterator[Pod]:
     """The pods that somebody has to place: those asked about, or else all that have no node yet or may be moved."""
+    nodes = (each for each in given.objects if isinstance(each, Node))
+    may_move = bool(given.later or given.ends) or any(each.taints or each.conditions for each in nodes)
     for pod in pods:
-        if only.covers(pod, workloads) if only is not None else not pod.node_name or asks(pod):
+        if only.covers(pod, workloads) if only is not None else not pod.node_name or may_move or asks(pod):
             yield pod
+    for _, thing in given.later if only is None else ():
+        if isinstance(thing, Pod):
+            yield thing
+        elif isinstance(thing, Workload):
+            yield Pod(metadata=thing.metadata, spec=thing.spec.template.spec)
 
 
 def _own_plugins(profiles: Iterable[Profile], known: Registry) -> list[str]:

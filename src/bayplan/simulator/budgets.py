@@ -29,10 +29,26 @@ class Budgets:
         self, budgets: Iterable[PodDisruptionBudget], scale: Scale, kept: Iterable[PodDisruptionBudget] = ()
     ) -> None:
         self._watched: dict[str, list[_Watched]] = {}
+        self._scale = scale
         for budget in budgets:
             self._watched.setdefault(budget.namespace, []).append(_Watched(budget, scale))
         for budget in kept:
             self._watched.setdefault(budget.namespace, []).append(_Watched(budget, scale, is_kept=True))
+
+    def put(self, budget: PodDisruptionBudget, pods: Iterable[Pod], *, is_kept: bool) -> PodDisruptionBudget:
+        """A budget that comes, or says something else, while these pods are there; with its status as it is then."""
+        self.drop(budget)
+        watched = _Watched(budget, self._scale, is_kept=is_kept)
+        self._watched.setdefault(budget.namespace, []).append(watched)
+        for pod in pods:
+            if pod.namespace == budget.namespace and watched.covers(pod):
+                watched.see(pod)
+        watched.refresh()
+        return watched.budget
+
+    def drop(self, budget: PodDisruptionBudget) -> None:
+        others = [each for each in self._watched.get(budget.namespace, ()) if each.budget.name != budget.name]
+        self._watched[budget.namespace] = others
 
     def added(self, pod: Pod) -> Changed:
         """The budgets, before and after, that a new pod changed."""

@@ -36,7 +36,8 @@ VOLUME_KINDS = ("PersistentVolume", "PersistentVolumeClaim")
 MAX_WRITES_AT_ONCE = 100_000
 """How often plugins may write in one moment, beside a hundred times for every pod."""
 
-EVICTED, SCALED_IN = "Evicted", "ScaledIn"
+EVICTED, SCALED_IN, LOST, DELETED = "Evicted", "ScaledIn", "Lost", "Deleted"
+"""How pods go: pushed off a node, one too many, with their node, or because somebody wanted that."""
 
 
 @dataclass(slots=True)
@@ -55,6 +56,8 @@ class Record:
     lineage: str = ""
     """The uid of the pod it replaces, where that went in the moment in which it came; else its own."""
     came_at: float = 0.0
+    evictions: int = 0
+    """How many before it were evicted, each of which it or another replaced."""
 
 
 class SimulatedCluster:
@@ -88,6 +91,7 @@ class SimulatedCluster:
         """What plugins write to beside claims and volumes."""
         self._pods: dict[str, Record] = {}
         self._writes = (0.0, 0)
+        self._lost_nodes: set[str] = set()
         self._time_text = (-1.0, "")
 
     # -- what is there --
@@ -95,8 +99,10 @@ class SimulatedCluster:
     def add_pod(self, pod: Pod, instead_of: Record | None = None) -> None:
         """A pod appears, perhaps in place of one that went."""
         record = Record(pod, lineage=pod.uid, came_at=self.elapsed_s)
-        if instead_of is not None and instead_of.came_at == record.came_at:
-            record.lineage = instead_of.lineage
+        if instead_of is not None:
+            record.evictions = instead_of.evictions + (instead_of.ended == EVICTED)
+            if instead_of.came_at == record.came_at:
+                record.lineage = instead_of.lineage
         self.records[pod.uid] = self._pods[pod.key] = record
         self.revision += 1
         if pod.spec.volumes:
@@ -166,6 +172,8 @@ class SimulatedCluster:
         for made in self._workloads.bound(record.pod):
             self.add_pod(made)
         self._follow_up(self._budgets.changed(record.pod))
+        if node_name in self._lost_nodes:  # it went while the pod was on its way
+            self.end(record.pod, LOST, f"its node {node_name} is gone")
 
     async def patch_pod_status(self, pod: Pod, patch: dict[str, Any]) -> None:
         """Merge into the status; conditions are merged by their type, as the API server does."""
@@ -209,9 +217,36 @@ class SimulatedCluster:
 
     def scale_in(self, pod: Pod) -> None:
         """Its controller wants one pod less, and this is the one."""
+        self._end(self._found(pod), SCALED_IN, "")
+
+    def end(self, pod: Pod, how: str, why: str) -> None:
+        """The pod is deleted, which no budget keeps anybody from; its controller makes another where it wants one."""
         record = self._found(pod)
-        record.ended = SCALED_IN
-        self._remove(record)
+        self._end(record, how, why)
+        self.replace_gone([record.pod])
+
+    def lose_node(self, name: str) -> None:
+        """The node is no more, nor are the pods on it."""
+        self._lost_nodes.add(name)
+        for pod in self.living():
+            if pod.node_name == name:
+                self.end(pod, LOST, f"its node {name} is gone")
+
+    def gain_node(self, name: str) -> None:
+        self._lost_nodes.discard(name)
+
+    def living(self) -> list[Pod]:
+        return [record.pod for record in self._pods.values()]
+
+    def update(self, pod: Pod) -> None:
+        """A pod that says something else now: what an API server lets change, and nothing else."""
+        record = self._pods[pod.key]
+        old = record.pod
+        meta = replace(old.metadata, labels=pod.metadata.labels, annotations=pod.metadata.annotations)
+        spec = replace(old.spec, tolerations=pod.spec.tolerations, scheduling_gates=pod.spec.scheduling_gates)
+        self.revision += 1
+        self._change(record, old.evolve(metadata=meta, spec=spec))
+        self._follow_up(self._budgets.changed(record.pod))
 
     def annotate(self, pod: Pod, annotations: dict[str, str]) -> None:
         record = self._found(pod)
@@ -230,6 +265,10 @@ class SimulatedCluster:
         if record is None or record.pod.uid != pod.uid:
             raise NotFoundError(404, f'pods "{pod.name}" not found')
         return record
+
+    def _end(self, record: Record, how: str, why: str) -> None:
+        record.ended, record.message = how, why
+        self._remove(record)
 
     def _change(self, record: Record, pod: Pod) -> None:
         before, record.pod = record.pod, pod

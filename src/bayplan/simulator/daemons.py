@@ -56,25 +56,46 @@ class DaemonPods(Controller):
         self._set = owner
         self._revision = maker.names.template_hash(owner.spec.template)
         self._template_pod = Pod(spec=with_tolerations(owner.spec.template.spec))
-        self._nodes = [node for node in nodes if self._belongs_on(node)]
+        self._nodes = {node.name for node in nodes if self._belongs_on(node)}
+        """Where it wants a pod."""
+        self._order = [node.name for node in nodes if node.name in self._nodes]
         self.wanted = len(self._nodes)
         self._served = {node_of(pod) for pod in existing}
 
     def begin(self) -> Iterable[Pod]:
-        return [self._pod(node.name) for node in self._nodes if node.name not in self._served]
+        return [self._pod(name) for name in self._order if name not in self._served]
 
     def gone(self, pod: Pod) -> Iterable[Pod]:
-        return [self._pod(node_of(pod))]
+        name = node_of(pod)
+        return [self._pod(name)] if name in self._nodes else []
+
+    def node_changed(self, name: str, node: Node | None, own: Sequence[Pod]) -> tuple[list[Pod], list[Pod]]:
+        """A node came, changed or went (None): the pods that are made for it, and those of ``own`` that go."""
+        here = [pod for pod in own if node_of(pod) == name]
+        if node is not None and self._belongs_on(node):
+            self._nodes.add(name)
+            self.wanted = len(self._nodes)
+            return [] if here else [self._pod(name)], []
+        self._nodes.discard(name)
+        self.wanted = len(self._nodes)
+        return [], [] if node is not None and self._may_stay_on(node) else here
+
+    def _may_stay_on(self, node: Node) -> bool:
+        """Where it would not be put any more: only a NoExecute taint, or another label, sends a pod away."""
+        return (
+            self._is_meant_for(node) and untolerated(self._template_pod.tolerations, node.taints, {NO_EXECUTE}) is None
+        )
 
     def _belongs_on(self, node: Node) -> bool:
         """Would the controller want a pod there?  Room is the scheduler's question, not this one."""
+        return self._is_meant_for(node) and untolerated(self._template_pod.tolerations, node.taints) is None
+
+    def _is_meant_for(self, node: Node) -> bool:
         pod = self._template_pod
         requirement = pod.required_node_affinity
         if pod.node_name and pod.node_name != node.name:
             return False
-        if requirement is not None and not requirement.matches(node.name, node.labels):
-            return False
-        return untolerated(pod.tolerations, node.taints) is None
+        return requirement is None or requirement.matches(node.name, node.labels)
 
     def _pod(self, node_name: str) -> Pod:
         name = self.maker.names.generate("Pod", self.owner.namespace, f"{self.owner.name}-")

@@ -62,6 +62,7 @@ class SimulatedLoad:
         self._memory = Memory()
         self._bindings = Bindings()
         self._counted: set[str] = set()
+        self._gone: set[str] = set()
         self._synced: dict[str, float] = {}
         self._next_at = started_at + SAMPLE_EVERY_S
         self._rows = {name: row for row, name in enumerate(self.nodes)}
@@ -168,7 +169,16 @@ class SimulatedLoad:
         self.notes += [(elapsed, f"spare capacity of {name} closed: its load is not known") for name in plan.closed]
         self.notes += [(elapsed, f"spare capacity of {name} open again") for name in plan.opened]
 
+    def node_changed(self, name: str, node: Node | None) -> None:
+        """A node says something else or is gone; what is written to it stays there."""
+        if name in self.nodes and node is not None:
+            annotations = {**self.nodes[name].annotations, **node.annotations}
+            self.nodes[name] = node.evolve(metadata=replace(node.metadata, annotations=annotations))
+        (self._gone.add if node is None else self._gone.discard)(name)
+
     def _annotate(self, name: str, values: dict[str, str]) -> None:
+        if name in self._gone:
+            return
         old = self.nodes[name]
         new = old.evolve(metadata=replace(old.metadata, annotations={**old.annotations, **values}))
         self.nodes[name] = new

@@ -18,18 +18,14 @@ from bayplan.framework.config import load_config
 from bayplan.framework.config_model import SchedulerConfig
 from bayplan.objects import kinds, loading, manifests
 from bayplan.objects.defaulting import Classes, default_pod
-from bayplan.objects.manifests import AT, Document
+from bayplan.objects.manifests import AT, UNTIL, Document
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.pod import Pod
 from bayplan.objects.workload import Workload
 from bayplan.plugins.registering import Plugins, mistakes_of, registry
 from bayplan.simulator.annotation_checking import annotation_mistakes
 from bayplan.simulator.happening import read_delay
-
-CHANGEABLE = (
-    "WorkloadPolicy", "DistributionPolicy", "ClusterDistributionPolicy", "Node", "Pod", "Deployment", "ReplicaSet",
-    "ReplicationController", "StatefulSet",
-)  # fmt: skip
+from bayplan.simulator.timetable_checking import timetable_mistakes
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +37,12 @@ class Given:
     warnings: list[str] = field(default_factory=list)
     documents: dict[tuple[str, str, str], Document] = field(default_factory=dict)
     """Where an object was written, by kind, namespace and name."""
+    later_documents: dict[tuple[str, str, str, str], Document] = field(default_factory=dict)
+    """The same for objects that come or change later, by their moment, too."""
     later: list[tuple[float, ApiObject]] = field(default_factory=list)
     """Objects as they are from so many seconds on, in the order of time."""
+    ends: list[tuple[float, ApiObject]] = field(default_factory=list)
+    """Objects that are deleted after so many seconds."""
     left_out: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Names of annotations that a snapshot is without, by its file."""
     plugins: Plugins = field(default_factory=lambda: registry(discover=False))
@@ -52,7 +52,9 @@ class Given:
 
     def place(self, thing: ApiObject) -> Document | None:
         """The document an object came from; None for one that was made here."""
-        return self.documents.get((kinds.kind_of(thing), thing.namespace, thing.name))
+        key = kinds.kind_of(thing), thing.namespace, thing.name
+        moment = thing.annotations.get(AT)
+        return self.documents.get(key) if moment is None else self.later_documents.get((*key, moment))
 
 
 def read(
@@ -116,18 +118,22 @@ def load(
         warnings.append(f"{settings.source}: extenders: nobody is called from here, so they have no say")
     now = [each for each in loaded.objects if AT not in each.annotations]
     later = [(times[each.annotations[AT]], each) for each in loaded.objects if AT in each.annotations]
+    ends = [(times[each.annotations[UNTIL]], each) for each in loaded.objects if UNTIL in each.annotations]
     left_out = {each.source: each.left_out for each in rest if each.left_out}
+    places, later_places = _places(rest)
     given = Given(
         now,
         settings,
         warnings,
-        _places(rest),
+        places,
+        later_places,
         sorted(later, key=lambda pair: pair[0]),
+        ends,
         left_out,
         plugins,
         config_document=configs[0] if configs and config is None else None,
     )
-    mistakes = [*_template_mistakes(given), *_annotation_mistakes(given)]
+    mistakes = [*_template_mistakes(given), *_annotation_mistakes(given), *_timetable_mistakes(given)]
     if mistakes:
         raise mistakes[0] if len(mistakes) == 1 else InputErrors(mistakes)
     return given
@@ -137,31 +143,23 @@ def _times(documents: Iterable[Document]) -> dict[str, float]:
     """Every moment that a document names, in seconds."""
     times: dict[str, float] = {}
     for document in documents:
-        text = document.moment
-        if not isinstance(text, str):
-            continue  # what is no text is told by whoever reads annotations
-        try:
-            times[text] = read_delay(text)
-        except ValueError as error:
-            wrong = InputError(str(error), field=f"metadata.annotations[{AT}]")
-            raise wrong.located(document.source, document.line, kinds.describe(document.raw)) from None
-        if document.kind not in CHANGEABLE and not _is_plain(document):
-            wrong = InputError(f"a {document.kind} cannot come later", field=f"metadata.annotations[{AT}]",
-                               fix=f"write it for {', '.join(CHANGEABLE)} only")  # fmt: skip
-            raise wrong.located(document.source, document.line, kinds.describe(document.raw))
+        annotations = document.annotations
+        for name in (AT, UNTIL):
+            text = annotations.get(name)
+            if not isinstance(text, str):
+                continue  # what is no text is told by whoever reads annotations
+            try:
+                times[text] = read_delay(text)
+            except ValueError as error:
+                wrong = InputError(str(error), field=f"metadata.annotations[{name}]")
+                raise wrong.located(document.source, document.line, kinds.describe(document.raw)) from None
     return times
-
-
-def _is_plain(document: Document) -> bool:
-    """Whether it has no class here: then no controller has a part in it, and it may come when it likes."""
-    kind = kinds.find(document.api_version, document.kind)
-    return kind is not None and kind.is_plain
 
 
 def _template_mistakes(given: Given) -> Iterator[InputError]:
     """What would go wrong when a workload makes its first pod: then nobody could tell any more where it stands."""
     classes = Classes.among(given.objects)
-    for each in given.objects:
+    for each in (*given.objects, *(thing for _, thing in given.later)):
         document = given.place(each)
         if not isinstance(each, Workload) or document is None:
             continue
@@ -174,7 +172,7 @@ def _template_mistakes(given: Given) -> Iterator[InputError]:
 
 def _annotation_mistakes(given: Given) -> Iterator[InputError]:
     """Timetables and usage profiles that cannot be read, of objects and of the pods that workloads will make."""
-    for each in given.objects:
+    for each in (*given.objects, *(thing for _, thing in given.later)):
         document = given.place(each)
         if document is None:
             continue
@@ -182,9 +180,25 @@ def _annotation_mistakes(given: Given) -> Iterator[InputError]:
         if isinstance(each, Workload):
             parts.append(("spec.template.", each.spec.template.metadata.annotations or {}))
         for above, written in parts:
+            for name in (AT, UNTIL) if above else ():
+                if name in written:
+                    fix = "write it on the workload, or simulation.bayplan.io/arrives here"
+                    wrong = InputError(
+                        "is not for pods of a workload", field=f"{above}metadata.annotations[{name}]", fix=fix
+                    )
+                    yield wrong.located(document.source, document.line, kinds.describe(document.raw))
             for error in annotation_mistakes(written):
                 wrong = InputError(error.problem, field=f"{above}{error.field}", fix=error.fix)
                 yield wrong.located(document.source, document.line, kinds.describe(document.raw))
+
+
+def _timetable_mistakes(given: Given) -> Iterator[InputError]:
+    for thing, problem in timetable_mistakes(given.objects, given.later, given.ends):
+        document = given.place(thing)
+        if document is None:  # its name was made up here
+            yield problem.located("", 0, f"{kinds.kind_of(thing)} {thing.key}")
+        else:
+            yield problem.located(document.source, document.line, kinds.describe(document.raw))
 
 
 def _config(configs: Sequence[Document], plugins: Plugins) -> tuple[SchedulerConfig | None, list[str]]:
@@ -200,12 +214,20 @@ def _config(configs: Sequence[Document], plugins: Plugins) -> tuple[SchedulerCon
     return load_config(configs[0].raw, configs[0].source, mistakes_of(plugins))
 
 
-def _places(documents: Iterable[Document]) -> dict[tuple[str, str, str], Document]:
+def _places(
+    documents: Iterable[Document],
+) -> tuple[dict[tuple[str, str, str], Document], dict[tuple[str, str, str, str], Document]]:
+    """Where objects are written: those of the start, and those of a later moment."""
     places = {}
+    later = {}
     for document in documents:
         kind = kinds.find(document.api_version, document.kind)
-        if kind is None or document.moment is not None:
+        if kind is None:
             continue
         namespace = document.meta.get("namespace") or ("default" if kind.namespaced else "")
-        places[kind.called, namespace, document.meta.get("name", "")] = document
-    return places
+        key = kind.called, namespace, document.meta.get("name", "")
+        if document.moment is None:
+            places[key] = document
+        else:
+            later[*key, str(document.moment)] = document
+    return places, later

@@ -107,4 +107,4 @@ def wants_rebalancing(given: Given) -> bool:
     """Does a policy ask for moves, or does something change that a policy is about?"""
     everything = (*given.objects, *(thing for _, thing in given.later))
     policies = [each for each in everything if isinstance(each, WorkloadPolicy)]
-    return any(map(is_automatic, policies)) or bool(policies and given.later)
+    return any(map(is_automatic, policies)) or bool(policies and (given.later or given.ends))

@@ -14,13 +14,13 @@ from bayplan.framework.snapshot import NodeTable
 from bayplan.objects.resources import CPU, MEMORY
 from bayplan.simulator import plotting, rebalancing_report, summarizing, telling
 from bayplan.simulator.assembling import World
-from bayplan.simulator.cluster import EVICTED, SCALED_IN, Record
+from bayplan.simulator.cluster import DELETED, EVICTED, LOST, SCALED_IN, Record
 from bayplan.simulator.explaining import API_VERSION
 from bayplan.simulator.tables import Style, plain, table
 
 BOUND, PENDING, GATED, IGNORED, PREEMPTED = "Bound", "Pending", "Gated", "Ignored", "Preempted"
 STATES = (BOUND, PENDING, GATED, IGNORED, PREEMPTED)
-ENDS = {EVICTED: "evicted", SCALED_IN: "scaled in"}
+ENDS = {EVICTED: "evicted", SCALED_IN: "scaled in", LOST: "lost with their nodes", DELETED: "deleted"}
 """States that are counted only where there are any, and what people call them."""
 
 

@@ -39,6 +39,8 @@ from bayplan.simulator.stored import merged
 
 Key: TypeAlias = "tuple[str, str, str]"
 Stored: TypeAlias = PersistentVolume | PersistentVolumeClaim
+Held: TypeAlias = StorageClass | CSIDriver | CSINode | CSIStorageCapacity | Stored
+"""What is looked at here; nodes come beside."""
 
 
 class Volumes:
@@ -54,7 +56,7 @@ class Volumes:
         self._given_volumes: dict[str, list[str]] = {}
         """By class, the names of the volumes that were there from the start: made ones belong to their claims."""
         for each in objects:
-            if isinstance(each, Node | StorageClass | CSIDriver | CSINode | CSIStorageCapacity | Stored):
+            if isinstance(each, Node | Held):
                 self._objects[_key(each)] = each
                 number = each.metadata.resource_version
                 self._version = max(self._version, int(number) if number.isdigit() else 0)
@@ -70,6 +72,22 @@ class Volumes:
             if not self._is_given(claim):
                 events += self._settled(claim)
         return events
+
+    def put(self, thing: ApiObject) -> list[Event]:
+        """An object that comes, or says something else, later; claims that wait may be bound to it."""
+        old = self._objects.get(_key(thing))
+        events = [self._add(thing) if old is None else self._write(old, thing)]
+        if isinstance(thing, StorageClass):
+            self._classes = Classes.among(self._objects.values())
+        if isinstance(thing, PersistentVolume) and old is None:
+            self._given_volumes.setdefault(thing.storage_class, []).append(thing.name)
+        return events + self.begin()
+
+    def node_changed(self, name: str, node: Node | None) -> None:
+        if node is not None:
+            self._objects[_key(node)] = node
+        else:
+            self._objects.pop(("Node", "", name), None)
 
     # -- pods come and go --
 

@@ -44,6 +44,7 @@ class Rescaled:
     new: ApiObject
     made: list[Pod]
     leaving: list[Pod]
+    claims: Sequence[ApiObject]
 
 
 class Workloads:
@@ -54,7 +55,8 @@ class Workloads:
         """Objects that controllers add beside pods: ReplicaSets and claims."""
         self._names = Names(seed)
         self._maker = PodMaker(Classes.among(objects), self._names)
-        self._nodes = [each for each in objects if isinstance(each, Node)]
+        self.nodes = {each.name: each for each in objects if isinstance(each, Node)}
+        """As they are now."""
         self._pods = [each for each in objects if isinstance(each, Pod)]
         self._replica_sets = {each.key: each for each in objects if isinstance(each, ReplicaSet)}
         self._owners = {_key(each): each for each in objects if isinstance(each, Job | VirtualMachineInstance)}
@@ -132,12 +134,10 @@ class Workloads:
 
     def rescale(
         self, thing: Deployment | ReplicaSet | ReplicationController | StatefulSet, pods: Iterable[Pod]
-    ) -> Rescaled | None:
-        """A workload that says another size now; None if it is not known."""
+    ) -> Rescaled:
+        """A workload that says another size now."""
         own = self._replica_set_of(thing) if isinstance(thing, Deployment) and self._has_set(thing) else thing
-        controller = self._controllers.get(_key(own))
-        if controller is None:
-            return None
+        controller = self._controllers[_key(own)]
         old = controller.owner
         assert isinstance(old, ReplicaSet | ReplicationController | StatefulSet)
         wanted = 1 if thing.spec.replicas is None else thing.spec.replicas
@@ -147,7 +147,58 @@ class Workloads:
             self._replica_sets[new.key] = new
         existing = [pod for pod in pods if self._controller_of(pod) is controller]
         made, leaving = controller.scale(wanted, existing)
-        return Rescaled(old, new, list(made), list(leaving))
+        claims = controller.claims(self._names) if isinstance(controller, StatefulPods) else []
+        return Rescaled(old, new, list(made), list(leaving), claims)
+
+    # -- what comes and goes later --
+
+    def create(self, thing: ApiObject) -> tuple[list[ApiObject], list[Pod]]:
+        """A workload that appears: the objects and the pods it makes.  Pods that it looks after may be there."""
+        before = len(self.made)
+        self._names.take(type(thing).__name__, thing.namespace, thing.name)
+        if isinstance(thing, ReplicaSet):
+            self._replica_sets[thing.key] = thing
+        self._take(thing)
+        own = self._replica_set_of(thing) if isinstance(thing, Deployment) else thing
+        return self.made[before:], list(self._controllers[_key(own)].begin())
+
+    def knows(self, thing: ApiObject) -> bool:
+        """Whether somebody looks after the pods of this workload."""
+        if isinstance(thing, Deployment):
+            return self._has_set(thing)
+        return _key(thing) in self._controllers
+
+    def remove(self, thing: ApiObject, pods: Iterable[Pod]) -> tuple[list[ApiObject], list[Pod]]:
+        """A workload goes: the objects and the pods that go with it."""
+        owned: list[ApiObject] = [thing]
+        if isinstance(thing, Deployment):
+            owned = [each for each in self._replica_sets.values() if _is_owned(each, thing)]
+        going: list[Pod] = []
+        pods = list(pods)
+        for each in owned:
+            controller = self._controllers.pop(_key(each), None)
+            going += [pod for pod in pods if _is_owned(pod, each)] if controller is not None else []
+            self._replica_sets.pop(each.key, None) if isinstance(each, ReplicaSet) else None
+        return [each for each in owned if each is not thing], going
+
+    def node_changed(self, name: str, node: Node | None, pods: Iterable[Pod]) -> tuple[list[Pod], list[Pod]]:
+        """A node came, changed or went (None): the pods that DaemonSets make for it, and those they take away."""
+        if node is None:
+            self.nodes.pop(name, None)
+        else:
+            self.nodes[name] = node
+        daemons = [each for each in self._controllers.values() if isinstance(each, DaemonPods)]
+        own: dict[Key, list[Pod]] = {}
+        for pod in pods if daemons else ():
+            if pod.controller is not None and pod.controller.kind == "DaemonSet":
+                own.setdefault(("DaemonSet", pod.namespace, pod.controller.name), []).append(pod)
+        made: list[Pod] = []
+        leaving: list[Pod] = []
+        for each in daemons:
+            more, fewer = each.node_changed(name, node, own.get(_key(each.owner), []))
+            made += more
+            leaving += fewer
+        return made, leaving
 
     def _has_set(self, deployment: Deployment) -> bool:
         owners = (each.controller for each in self._replica_sets.values())
@@ -178,7 +229,7 @@ class Workloads:
                 controller = StatefulPods(self._maker, thing, self._existing(thing))
                 self.made += controller.claims(self._names)
             case DaemonSet():
-                controller = DaemonPods(self._maker, thing, self._existing(thing), self._nodes)
+                controller = DaemonPods(self._maker, thing, self._existing(thing), list(self.nodes.values()))
             case Job():
                 controller = JobPods(self._maker, thing, self._existing(thing), self._succeeded(thing))
             case _:
@@ -248,6 +299,15 @@ class Workloads:
             if (kind, namespace) == ("ReplicaSet", deployment.namespace) and name == f"{deployment.name}-{digest}":
                 return digest
         return None
+
+
+def _is_owned(thing: ApiObject, by: ApiObject) -> bool:
+    owner = thing.controller
+    return (
+        owner is not None
+        and thing.namespace == by.namespace
+        and (owner.kind, owner.name) == (type(by).__name__, by.name)
+    )
 
 
 def _key(thing: ApiObject) -> Key:
