@@ -221,3 +221,14 @@ def test_any_end_is_a_beginning_that_stays_as_it_is(manifests: list[Manifest]) -
 @pytest.mark.parametrize("seed", [1, 2])
 def test_another_seed_makes_no_difference(seed: int) -> None:
     check([*NODES, workload("Deployment", "web", "1", replicas=5)], seed=seed)
+
+
+def test_what_has_not_gone_yet_goes_that_much_sooner() -> None:
+    leaving = node("n1")
+    leaving["metadata"]["annotations"] = {"simulation.bayplan.io/until": "5m"}
+    _, items = ended([leaving, node("n2"), workload("Deployment", "web", replicas=2)], run_for_s=120)
+    (left,) = (each for each in items if each["metadata"]["name"] == "n1")
+    assert left["metadata"]["annotations"] == {"simulation.bayplan.io/until": "180s"}
+    again, _ = ended(items)
+    assert again["summary"]["nodes"] == 1
+    assert again["elapsed"] == 180.0

@@ -12,7 +12,7 @@ from typing import Any
 
 from bayplan.errors import InputError
 from bayplan.objects.kubevirt import STICKY_NODE
-from bayplan.objects.manifests import AT
+from bayplan.objects.manifests import AT, UNTIL
 from bayplan.objects.mistakes import Mistakes, mistake, nearest, one_of
 from bayplan.objects.placement import REPLICAS_ANNOTATION, SPREAD_ANNOTATION
 from bayplan.objects.spare import CLASS_LABEL, LEDGER, SPARE
@@ -45,6 +45,7 @@ class _Own:
 
 ANNOTATIONS = {
     AT: _Own(),
+    UNTIL: _Own(),
     ARRIVES: _Own(_POD),
     INTERVAL: _Own(_POD),
     USAGE: _Own(("Pod", "Node")),

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from bayplan.objects import kinds
-from bayplan.objects.manifests import AT
+from bayplan.objects.manifests import AT, UNTIL
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.own_keys import ARRIVES, INTERVAL
 from bayplan.objects.plain import PlainObject
@@ -25,7 +25,7 @@ from bayplan.objects.policy import PodDisruptionBudget
 from bayplan.objects.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from bayplan.simulator.assembling import World
 from bayplan.simulator.cluster import Record
-from bayplan.simulator.happening import Arrivals
+from bayplan.simulator.happening import Arrivals, read_delay
 from bayplan.simulator.loading import Given
 from bayplan.simulator.stored import merged
 
@@ -34,7 +34,18 @@ Manifest = dict[str, Any]
 
 def manifests(world: World, given: Given) -> Manifest:
     """Everything that is there, as one ``kind: List``."""
-    return {"apiVersion": "v1", "kind": "List", "items": list(_items(world, given))}
+    items = [_with_time_left(each, world.cluster.elapsed_s) for each in _items(world, given)]
+    return {"apiVersion": "v1", "kind": "List", "items": items}
+
+
+def _with_time_left(manifest: Manifest, elapsed_s: float) -> Manifest:
+    """What goes some time after the start goes that much sooner after the end."""
+    meta = manifest.get("metadata") or {}
+    annotations = meta.get("annotations") or {}
+    if UNTIL not in annotations:
+        return manifest
+    left = _seconds(read_delay(annotations[UNTIL]) - elapsed_s)
+    return {**manifest, "metadata": {**meta, "annotations": {**annotations, UNTIL: left}}}
 
 
 def heading(world: World) -> str:
