@@ -67,7 +67,8 @@ class Vandal:
         spec = self._random.choice(
             (
                 {"numberOfClusters": self._random.randrange(5)},
-                {"numberOfClusters": -1},
+                {"spreadPolicy": {"spreadConstraints": [{"topologyKey": "a", "topologyKeyType": "Label"}] * 2}},
+                {"spreadPolicy": None},
                 {
                     "decisionStrategy": {
                         "groupStrategy": {"clustersPerDecisionGroup": self._random.choice((1, 2, "50%"))}

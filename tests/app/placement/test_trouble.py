@@ -91,8 +91,8 @@ async def test_events_on_a_placement_tell_what_was_decided_and_what_is_missing(
         await eventually(lambda: told(api, "DecisionUpdate"), "an event about the change")
         await eventually(lambda: told(api, "AllDecisionsScheduled"), "an event that nothing is missing")
         assert told(api, "DecisionUpdate")[0]["message"] == "web-decision-1: 1 cluster joined: us-1"
-        wrong = {"configurations": [{"scoreCoordinate": {"type": "BuiltIn", "builtIn": "Best"}}]}
-        api.patch("Placement", "web", {"spec": {"prioritizerPolicy": wrong}}, NAMESPACE)
+        wrong = [{"topologyKey": "a", "topologyKeyType": "Label"}] * 2
+        api.patch("Placement", "web", {"spec": {"spreadPolicy": {"spreadConstraints": wrong}}}, NAMESPACE)
         await eventually(lambda: told(api, "Misconfigured"), "an event about the mistake")
 
 
