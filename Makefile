@@ -5,10 +5,11 @@ PY := .venv/bin/python
 STAMP := .venv/.installed
 PYTEST := $(PY) -m pytest
 SEEDS ?= 0:12
+PYTHON ?= 3.13
 NODES ?= 3
 BENCH ?=
 
-.PHONY: help demo test quick check bench docs parity kube clean soak dev-cluster
+.PHONY: help demo test quick python check bench docs parity kube clean soak dev-cluster
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -24,6 +25,9 @@ test: check ## everything: checks, quick tests, and the tests on the real contro
 
 quick: $(STAMP) ## the tests that take under a minute
 	$(PYTEST) -n 2 -m "not slow and not kube"
+
+python: ## the quick tests with another Python, on a bare Debian: make python PYTHON=3.13
+	scripts/python $(PYTHON)
 
 check: $(STAMP) ## ruff, mypy strict, import contracts
 	scripts/check

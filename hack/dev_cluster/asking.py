@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import ssl
 import urllib.request
 from pathlib import Path
 
+from bayplan.kube.tls import checking_context
 from hack.dev_cluster.servers import CERTIFICATES
 
 TIMEOUT_S = 5.0
@@ -30,7 +30,7 @@ def is_alive(pid: int) -> bool:
 def answers(server: str) -> bool:
     """Whether the API server says that it is ready."""
     try:
-        context = ssl.create_default_context(cafile=str(CERTIFICATES / "apiserver.crt"))
+        context = checking_context(str(CERTIFICATES / "apiserver.crt"))
         opener = urllib.request.build_opener(
             urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
         )

@@ -272,7 +272,7 @@ FILES = [
     (
         "broken JSON",
         ["broken.json"],
-        "broken.json:3: this is not JSON: expecting property name enclosed in double quotes; check the commas",
+        "broken.json:2: this is not JSON: illegal trailing comma before end of object; check the commas",
     ),
 ]
 

@@ -14,13 +14,15 @@ DAY = dt.timedelta(days=1)
 
 
 class Authority:
-    """Signs certificates for names, good for a day."""
+    """Signs certificates for names, good for a day; not ``identified``, without the key identifiers strict checks ask for."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, identified: bool = True, signed_by: Authority | None = None) -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = _name("test authority")
+        self._identified = identified
+        self._name = _name("test authority" if signed_by is None else "signed authority")
         constraints = x509.BasicConstraints(ca=True, path_length=None)
-        self._certificate = self._signed(self._name, self._key.public_key(), constraints, critical=True)
+        signing = signed_by or self
+        self._certificate = signing._signed(self._name, self._key.public_key(), constraints, critical=True)
 
     def ca_file(self, folder: Path) -> Path:
         path = folder / "ca.crt"
@@ -44,7 +46,7 @@ class Authority:
         self, subject: x509.Name, key: ec.EllipticCurvePublicKey, extension: x509.ExtensionType, *, critical: bool
     ) -> x509.Certificate:
         now = dt.datetime.now(dt.UTC)
-        return (
+        made = (
             x509.CertificateBuilder()
             .subject_name(subject)
             .issuer_name(self._name)
@@ -53,8 +55,28 @@ class Authority:
             .not_valid_before(now - DAY)
             .not_valid_after(now + DAY)
             .add_extension(extension, critical)
-            .sign(self._key, hashes.SHA256())
         )
+        if critical:
+            made = made.add_extension(_signs_certificates(), critical=True)
+        if self._identified:
+            signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+            made = made.add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
+            made = made.add_extension(signer, critical=False)
+        return made.sign(self._key, hashes.SHA256())
+
+
+def _signs_certificates() -> x509.KeyUsage:
+    return x509.KeyUsage(
+        key_cert_sign=True,
+        crl_sign=True,
+        digital_signature=True,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
 
 
 def _name(text: str) -> x509.Name:

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from urllib.request import proxy_bypass
 
 from bayplan.errors import ConfigError, InputError
+from bayplan.kube.tls import checking_context
 from bayplan.kube.transport import Endpoint
 from bayplan.objects import nesting
 from bayplan.objects.file_reading import check_file, text_of
@@ -162,9 +163,7 @@ def _ssl_context(configuration: Any) -> ssl.SSLContext:
         except InputError as error:
             raise ConfigError(str(error)) from None
     # The CA comes from the kubeconfig alone: the machine's bundle knows nothing of a cluster's own CA.
-    context = ssl.create_default_context(cafile=configuration.ssl_ca_cert or None)
-    # Strict checking, the default from Python 3.13 on, refuses the CAs that kubeadm and others make.
-    context.verify_flags &= ~getattr(ssl, "VERIFY_X509_STRICT", 0)
+    context = checking_context(configuration.ssl_ca_cert or None)
     if not configuration.verify_ssl:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE

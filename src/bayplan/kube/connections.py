@@ -112,8 +112,8 @@ class Connections:
         self._prefix = quote(parts.path.rstrip("/"), safe=_SAFE + "%")
         self._host_line = parts.netloc.rpartition("@")[2]
         is_secure = parts.scheme == "https"
-        used = (context or ssl.create_default_context()) if is_secure else None
-        self._server = Server(parts.hostname or "", parts.port or (443 if is_secure else 80), used, server_hostname)
+        port = parts.port or (443 if is_secure else 80)
+        self._server = Server(parts.hostname or "", port, context if is_secure else None, server_hostname)
         self._idle: list[Connection] = []
         self._all: set[Connection] = set()
         self._is_retired = False

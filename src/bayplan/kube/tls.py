@@ -1,8 +1,8 @@
 """
-TLS to a server that a configuration file describes: its CA, our certificate, or no checking at all.
+TLS to a server: which certificates are good, and what a configuration file says of its CA and our certificate.
 
-``app.extending`` calls it for extenders.  Everything is read once, at the start, so that a wrong file stops the
-start and not a pod.
+``kube.auth`` and ``kube.transport`` take their contexts here, ``app.extending`` and the annotator those for extenders
+and Prometheus.  Files are read once, at the start, so that a wrong one stops the start and not a pod.
 """
 
 from __future__ import annotations
@@ -40,6 +40,19 @@ class TlsFiles:
         return bool(self.key_file or self.key_data)
 
 
+def checking_context(ca_file: str | None = None, ca_data: str | None = None) -> ssl.SSLContext:
+    """
+    A context that trusts these CAs, or else the machine's own, and judges as kubectl and Go do with every Python.
+
+    Strict checking, the default from Python 3.13 on, refuses the CAs that kubeadm and many people make: they have no
+    key identifiers.  A CA that was itself signed by another is enough, which before 3.13 was not so.
+    """
+    context = ssl.create_default_context(cafile=ca_file, cadata=ca_data)
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    return context
+
+
 def client_context(files: TlsFiles, *, insecure: bool) -> ssl.SSLContext:
     """The context; ``ConfigError`` with the field at its start if the files do not make one."""
     if insecure and files.has_ca:
@@ -52,11 +65,7 @@ def client_context(files: TlsFiles, *, insecure: bool) -> ssl.SSLContext:
             check_file(file)
         except InputError as error:
             raise ConfigError(f"{name}: {error}") from None
-    context = ssl.create_default_context()
-    if files.has_ca:
-        context = _checked_by(files)
-    # Strict checking, the default from Python 3.13 on, refuses many CAs that people make themselves.
-    context.verify_flags &= ~getattr(ssl, "VERIFY_X509_STRICT", 0)
+    context = _checked_by(files) if files.has_ca else checking_context()
     if insecure:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -69,8 +78,8 @@ def _checked_by(files: TlsFiles) -> ssl.SSLContext:
     """The CA given is the only one that counts."""
     try:
         if files.ca_data:
-            return ssl.create_default_context(cadata=files.ca_data.decode())
-        return ssl.create_default_context(cafile=files.ca_file)
+            return checking_context(ca_data=files.ca_data.decode())
+        return checking_context(files.ca_file)
     except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
         where = "caData" if files.ca_data else f"caFile: {files.ca_file}"
         raise ConfigError(f"{where}: cannot be used as a CA: {error}") from error

@@ -12,7 +12,7 @@ import socket
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import aiohttp
@@ -22,6 +22,7 @@ from bayplan.errors import TransportError
 from bayplan.kube.answers import Response as Response
 from bayplan.kube.connections import CONNECT_TIMEOUT_S, Connections
 from bayplan.kube.dialing import reason, stay_in_touch
+from bayplan.kube.tls import checking_context
 
 REQUEST_TIMEOUT_S = 30.0
 READ_BYTES = 256 * 1024
@@ -195,7 +196,7 @@ class HttpTransport:
     def _short(self) -> Connections:
         if self._connections is None:
             endpoint = self._endpoint
-            self._connections = Connections(endpoint.base_url, endpoint.ssl, endpoint.server_hostname)
+            self._connections = Connections(endpoint.base_url, self._context(), endpoint.server_hostname)
         return self._connections
 
     def _open(self) -> aiohttp.ClientSession:
@@ -208,10 +209,17 @@ class HttpTransport:
         url = URL(self._endpoint.base_url + path)
         return url.with_query(params) if params else url
 
+    def _context(self) -> ssl.SSLContext | None:
+        """How the server is checked; made once where nothing is said, for it takes long."""
+        endpoint = self._endpoint
+        if endpoint.ssl is None and endpoint.base_url.startswith("https:"):
+            self._endpoint = endpoint = replace(endpoint, ssl=checking_context())
+        return endpoint.ssl
+
     def _connection(self) -> dict[str, Any]:
         endpoint = self._endpoint
         return {
-            "ssl": True if endpoint.ssl is None else endpoint.ssl,
+            "ssl": self._context() or True,
             "server_hostname": endpoint.server_hostname,
             "proxy": endpoint.proxy,
         }

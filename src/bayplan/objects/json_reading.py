@@ -40,9 +40,18 @@ def check(text: str, source: str) -> None:
     except RecursionError:
         raise nesting.too_deep(source) from None
     except json.JSONDecodeError as error:
-        problem = f"this is not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        told, line = _told(text, error)
         fix = "check the commas, quotes and brackets there"
-        raise InputError(problem, source=source, line=error.lineno, fix=fix) from None
+        raise InputError(f"this is not JSON: {told}", source=source, line=line, fix=fix) from None
+
+
+def _told(text: str, error: json.JSONDecodeError) -> tuple[str, int]:
+    """What is wrong and in which line.  Pythons before 3.13 do not blame the comma before a closing bracket."""
+    before = text[: error.pos].rstrip()
+    closes = {"}": "object", "]": "array"}.get(text[error.pos : error.pos + 1])
+    if closes is not None and before.endswith(","):
+        return f"illegal trailing comma before end of {closes}", before.count("\n") + 1
+    return f"{error.msg[:1].lower()}{error.msg[1:]}", error.lineno
 
 
 def _stream(text: str, source: str) -> list[YamlDocument] | None:
