@@ -1,8 +1,9 @@
 """
-Fake kubelets: nodes that are Ready, and whose pods become Running and are gone when they are deleted.
+Fake kubelets: nodes that are Ready, and whose pods become Running and end in order when they are deleted.
 
 Every Node of the cluster is played, also those that a person adds with kubectl.  Pods that restart always run for
-ever; others succeed after a few seconds.  ``supervising`` runs it.
+ever; others succeed after a few seconds.  What a kubelet reads is in ``played``, what it writes in ``statuses``.
+``supervising`` runs it.
 """
 
 from __future__ import annotations
@@ -16,10 +17,8 @@ import structlog
 from bayplan.errors import BayplanError, ConflictError, NotFoundError
 from bayplan.kube.client import STRATEGIC_PATCH, Client
 from bayplan.kube.informer import Informer
-from bayplan.objects.kinds import all_kinds
-from bayplan.objects.node import Node
-from bayplan.objects.pod import Pod
 from hack.dev_cluster import statuses
+from hack.dev_cluster.played import NODES, PODS, PlayedNode, PlayedPod
 
 log = structlog.get_logger()
 
@@ -28,7 +27,6 @@ RENEW_S = 10.0
 RUN_S = 5.0
 AT_ONCE = 16
 ZONES = "abc"
-KINDS = {kind.name: kind for kind in all_kinds()}
 
 
 class Kubelets:
@@ -39,16 +37,18 @@ class Kubelets:
         self._wanted = nodes
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._ending: set[str] = set()
-        self._nodes: Informer[Node] = Informer(
-            client, KINDS["Node"], added=self._play, changed=lambda _, node: self._play(node), deleted=lambda _: None
+        self._ending: dict[str, float] = {}
+        """Pods that are about to end, and how long they were given."""
+        self._addresses: dict[str, str] = {}
+        self._nodes: Informer[PlayedNode] = Informer(
+            client, NODES, added=self._play, changed=lambda _, node: self._play(node), deleted=lambda _: None
         )
-        self._pods: Informer[Pod] = Informer(
+        self._pods: Informer[PlayedPod] = Informer(
             client,
-            KINDS["Pod"],
+            PODS,
             added=self._look,
             changed=lambda _, pod: self._look(pod),
-            deleted=lambda pod: self._ending.discard(pod.uid),
+            deleted=lambda pod: self._ending.pop(pod.uid, None),
             field_selector="spec.nodeName!=",
         )
 
@@ -72,13 +72,34 @@ class Kubelets:
         node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
         async with self._slots:
             await self._client.create("/api/v1/nodes", node)
-            await self._client.patch(f"/api/v1/nodes/{name}/status", statuses.node_status({}), STRATEGIC_PATCH)
+            status = statuses.node_status(name, self._address(name), {})
+            await self._client.patch(f"/api/v1/nodes/{name}/status", status, STRATEGIC_PATCH)
 
-    def _play(self, node: Node) -> None:
-        ready = any(each.type == "Ready" and each.status == "True" for each in node.conditions)
-        if not ready and not node.is_terminating:
-            path = f"/api/v1/nodes/{node.name}/status"
-            self._start(self._client.patch(path, statuses.node_status(dict(node.allocatable_map)), STRATEGIC_PATCH))
+    def _play(self, node: PlayedNode) -> None:
+        """Write what a kubelet would find wrong in the node's status."""
+        if node.is_terminating:
+            return
+        if node.internal_ip:
+            self._addresses[node.name] = node.internal_ip
+        address = self._address(node.name)
+        stale = node.stale_allocatable
+        if not node.is_ready:
+            status = statuses.node_status(node.name, address, node.status.allocatable or {})
+        elif not node.internal_ip:
+            status = {"status": {"addresses": statuses.addresses(node.name, address)}}
+        elif stale:
+            status = {"status": {"allocatable": stale}}
+        else:
+            return
+        self._start(self._client.patch(f"/api/v1/nodes/{node.name}/status", status, STRATEGIC_PATCH))
+
+    def _address(self, name: str) -> str:
+        """The node's own address, always the same."""
+        if name not in self._addresses:
+            taken = set(self._addresses.values())
+            free = (f"172.18.{number >> 8}.{number & 255}" for number in range(2, 1 << 16))
+            self._addresses[name] = next(each for each in free if each not in taken)
+        return self._addresses[name]
 
     async def _renew(self) -> None:
         """Nodes whose lease grows old are taken for dead."""
@@ -98,17 +119,27 @@ class Kubelets:
 
     # -- pods --
 
-    def _look(self, pod: Pod) -> None:
-        path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"
+    def _look(self, pod: PlayedPod) -> None:
         phase = pod.status.phase
         if pod.is_terminating:
-            self._start(self._client.delete(path, {"gracePeriodSeconds": 0, "preconditions": {"uid": pod.uid}}))
+            # A second request may give it less time than the first, never more.
+            if pod.stop_s < self._ending.get(pod.uid, float("inf")):
+                self._ending[pod.uid] = pod.stop_s
+                self._start(self._stop(pod), after_s=pod.stop_s)
         elif phase in ("", "Pending"):
-            self._start(self._client.patch(f"{path}/status", statuses.running(pod), STRATEGIC_PATCH))
+            status = statuses.running(pod, self._address(pod.spec.node_name))
+            self._start(self._client.patch(f"{_path(pod)}/status", status, STRATEGIC_PATCH))
         elif phase == "Running" and pod.spec.restart_policy != "Always" and pod.uid not in self._ending:
-            self._ending.add(pod.uid)
-            ended = self._client.patch(f"{path}/status", statuses.succeeded(pod), STRATEGIC_PATCH)
-            self._start(ended, after_s=RUN_S)
+            self._ending[pod.uid] = float("inf")
+            self._start(self._succeed(pod), after_s=RUN_S)
+
+    async def _stop(self, pod: PlayedPod) -> None:
+        """As the API server wants it: the containers have ended first, then the pod goes."""
+        await self._succeed(pod)
+        await self._client.delete(_path(pod), {"gracePeriodSeconds": 0, "preconditions": {"uid": pod.uid}})
+
+    async def _succeed(self, pod: PlayedPod) -> None:
+        await self._client.patch(f"{_path(pod)}/status", statuses.succeeded(pod), STRATEGIC_PATCH)
 
     def _start(self, work: Coroutine[Any, Any, Any], after_s: float = 0.0) -> None:
         task = asyncio.ensure_future(self._quietly(work, after_s))
@@ -125,3 +156,7 @@ class Kubelets:
                 return
             except BayplanError as error:
                 log.warning("kubelet request failed", error=str(error))
+
+
+def _path(pod: PlayedPod) -> str:
+    return f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from bayplan.objects.pod import Pod
+from hack.dev_cluster.played import PlayedPod
 
 SIZE = {"cpu": "8", "memory": "32Gi", "ephemeral-storage": "100Gi", "pods": "110"}
 
@@ -14,7 +14,12 @@ def now(form: str = "%Y-%m-%dT%H:%M:%SZ") -> str:
     return datetime.now(UTC).strftime(form)
 
 
-def node_status(known: dict[str, Any]) -> dict[str, Any]:
+def addresses(name: str, internal_ip: str) -> list[dict[str, str]]:
+    return [{"type": "InternalIP", "address": internal_ip}, {"type": "Hostname", "address": name}]
+
+
+def node_status(name: str, internal_ip: str, known: dict[str, str]) -> dict[str, Any]:
+    """A healthy node; ``known`` is what its allocatable says already."""
     size = {**SIZE, **known}
     moment = now()
     healthy = {"lastHeartbeatTime": moment, "lastTransitionTime": moment}
@@ -26,15 +31,25 @@ def node_status(known: dict[str, Any]) -> dict[str, Any]:
         {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "this node is not real", **healthy}
     )
     info = {"kubeletVersion": "fake", "operatingSystem": "linux", "architecture": "amd64", "osImage": "none"}
-    return {"status": {"capacity": size, "allocatable": size, "conditions": conditions, "nodeInfo": info}}
+    return {
+        "status": {
+            "addresses": addresses(name, internal_ip),
+            "capacity": size,
+            "allocatable": size,
+            "conditions": conditions,
+            "nodeInfo": info,
+        }
+    }
 
 
-def running(pod: Pod) -> dict[str, Any]:
+def running(pod: PlayedPod, host_ip: str) -> dict[str, Any]:
     moment = now()
-    address = _address(pod)
+    address = host_ip if pod.spec.host_network else _address(pod)
     status = {
         "phase": "Running",
         "startTime": moment,
+        "hostIP": host_ip,
+        "hostIPs": [{"ip": host_ip}],
         "podIP": address,
         "podIPs": [{"ip": address}],
         "conditions": [
@@ -46,7 +61,7 @@ def running(pod: Pod) -> dict[str, Any]:
     return {"metadata": {"uid": pod.uid}, "status": status}
 
 
-def succeeded(pod: Pod) -> dict[str, Any]:
+def succeeded(pod: PlayedPod) -> dict[str, Any]:
     moment = now()
     ended = {
         "exitCode": 0,
@@ -65,7 +80,7 @@ def succeeded(pod: Pod) -> dict[str, Any]:
     return {"metadata": {"uid": pod.uid}, "status": status}
 
 
-def _containers(pod: Pod, state: dict[str, Any], *, ready: bool) -> list[dict[str, Any]]:
+def _containers(pod: PlayedPod, state: dict[str, Any], *, ready: bool) -> list[dict[str, Any]]:
     return [
         {
             "name": container.name,
@@ -76,11 +91,11 @@ def _containers(pod: Pod, state: dict[str, Any], *, ready: bool) -> list[dict[st
             "restartCount": 0,
             "state": state,
         }
-        for container in pod.containers
+        for container in pod.spec.containers
     ]
 
 
-def _address(pod: Pod) -> str:
+def _address(pod: PlayedPod) -> str:
     """Looks like an address, and is the same for the same pod."""
     number = int(pod.uid.replace("-", "")[:6] or "0", 16)
     return f"10.{128 + (number >> 16) % 64}.{(number >> 8) % 256}.{1 + number % 254}"
