@@ -108,7 +108,7 @@ def test_what_a_plugin_does_beside_scheduling_is_told_when_it_fails(shell: Shell
 
 def test_a_hold_of_less_than_no_time_is_no_answer(shell: Shell) -> None:
     ended = run(shell, plugin("PermitPlugin", "def permit(self, *a): return Wait(-5)"), "simulate")
-    assert ended.code == 1
+    assert ended.code == 2
     assert f"{FAILED.format('Permit')}ValueError: timeout_s is 0 or more seconds, got -5" in ended.out
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayplan.cli import options
-from bayplan.cli.output import Shape, show, style, warn
+from bayplan.cli.output import WRONG, Shape, show, style, warn
 from bayplan.cli.progress import progress
 from bayplan.errors import InputError
 
@@ -60,7 +60,8 @@ def explain(
     other pending pods stay pending.  Of a workload every pod is explained, and pods that fare alike are told together:
     deployment, statefulset, daemonset, replicaset, job, vm, or short deploy, sts, ds, rs.
 
-    Exit code 0: schedulable or bound.  1: unschedulable.  2: no such pod, or the input is wrong.
+    Exit code 0: schedulable or bound.  1: unschedulable, or held by Permit.  2: no such pod, the input is wrong, or a
+    plugin failed.
     """
     from bayplan.simulator import loading, outcomes, subject
     from bayplan.simulator.assembling import assemble
@@ -84,6 +85,8 @@ def explain(
     with progress("pods judged") as tell:
         document = outcomes.explain_subject(world, asked, tell)
     show(document, output, lambda: outcomes.as_text(document, top=top, style=style()))
+    if outcomes.has_errors(document):
+        return WRONG
     return 0 if outcomes.is_good(document) else 1
 
 

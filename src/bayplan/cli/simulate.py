@@ -103,6 +103,6 @@ def simulate(
         return report.as_table(document, wide=output is Shape.WIDE, style=style())
 
     show(document, output, text)
-    if "stopped" in document:
+    if "stopped" in document or "errors" in document["summary"]:
         return WRONG
     return 1 if document["summary"]["pending"] else 0

@@ -20,6 +20,9 @@ from bayplan.objects.pod import Pod
 # The API limits an event's note; the condition's message has no such limit.
 MAX_NOTE_BYTES = 1024
 
+SCHEDULER_ERROR = "SchedulerError"
+"""The reason in the condition of a pod that an error, not a plugin's no, kept from a node."""
+
 
 class Failures:
     """Turns failures into intents."""
@@ -46,7 +49,7 @@ class Failures:
 
     def uncommitted(self, queued: QueuedPod, decision: Decision, status: Status) -> list[Intent]:
         """Reserve or Permit said no: told as if that node were the only one."""
-        message, rejectors = _one_node(status) if status.is_rejected else (status.message, frozenset[str]())
+        message, rejectors = one_node(status) if status.is_rejected else (status.message, frozenset[str]())
         pending = rejectors if status.code is Code.PENDING else frozenset[str]()
         return self._fail(queued, decision, status, message, rejectors, pending, "")
 
@@ -80,7 +83,7 @@ class Failures:
         else:
             self._queue.requeue_failed(queued, unschedulable_plugins=rejectors, pending_plugins=pending, pod=newest)
             self._nominate(newest, nominate)
-        reason = "Unschedulable" if status.is_rejected else "SchedulerError"
+        reason = "Unschedulable" if status.is_rejected else SCHEDULER_ERROR
         note = cut(message)
         return [
             Emit(pod, "Warning", "FailedScheduling", "Scheduling", note, reporter=decision.profile_name),
@@ -108,7 +111,7 @@ class Failures:
         return Evict(pod, node_name, victims, lower, decision.profile_name)
 
 
-def _one_node(status: Status) -> tuple[str, frozenset[str]]:
+def one_node(status: Status) -> tuple[str, frozenset[str]]:
     message = fit_error(1, dict.fromkeys(status.reasons, 1))
     return message, frozenset({status.plugin} if status.plugin else ())
 

@@ -191,6 +191,17 @@ class Scheduler:
             self._start = settings.start
         return decision
 
+    def would_commit(self, decision: Decision) -> Status:
+        """What Reserve and Permit would say to a decision with a node; undone at once."""
+        profile = self.profiles[decision.profile_name]
+        status = committing.commit(decision, profile, self.cache, self.waiting, self.clock)
+        if status.is_success or status.is_wait:
+            held = self.waiting.get(decision.pod.uid)
+            if held is not None:
+                status = Status(status.code, tuple(sorted(held.pending_plugins)))
+            committing.undo(decision, profile, self.cache, self.waiting)
+        return status
+
     async def ask(self, intent: AskExtenders) -> ExtendersAnswered:
         """Run the cycle for an ``AskExtenders`` intent; it ends with a decision whatever happens."""
         pod = intent.queued.pod

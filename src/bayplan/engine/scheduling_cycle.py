@@ -174,6 +174,7 @@ async def _post_filter(
         if not status.is_rejected or status.code is Code.UNRESOLVABLE:
             decision.nomination = result.nomination if status.is_rejected else None
             diagnosis.post_filter_message = calls.complaint(status)
+            decision.post_filter_failed = not status.is_rejected
             return
         if result.nomination is not None:
             decision.nomination = result.nomination

@@ -55,6 +55,8 @@ class Decision:
     nomination: Nomination | None = None
     victims: tuple[Pod, ...] = ()
     preemption_node: str | None = None
+    post_filter_failed: bool = False
+    """Whether a PostFilter plugin broke, so that nobody knows whether preemption would help."""
     state: CycleState = field(default_factory=CycleState)
     timings: dict[str, float] = field(default_factory=dict)
     """Seconds per extension point."""

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from bayplan.clock import Clock
 from bayplan.engine.events import Event, ObjectAdded, ObjectChanged, PodAdded, PodChanged, PodDeleted
+from bayplan.engine.failing import SCHEDULER_ERROR
 from bayplan.engine.intents import PatchStatus
 from bayplan.errors import ConflictError, NotFoundError
 from bayplan.objects import kinds
@@ -48,6 +49,8 @@ class Record:
     """The newest version; the last one for a pod that is gone."""
     attempts: int = 0
     message: str = ""
+    has_failed: bool = False
+    """Whether it was an error, rather than a no, that kept it from a node last."""
     bound_at: float | None = None
     """Seconds since the start; None for a pod that is on no node or was there from the start."""
     is_gone: bool = False
@@ -128,6 +131,7 @@ class SimulatedCluster:
         """
         record = self.records[patch.pod.uid]
         record.message = patch.message
+        record.has_failed = patch.reason == SCHEDULER_ERROR
         if not record.is_gone and patch.nominated_node is not None:
             self.nominate(record.pod, patch.nominated_node)
 
@@ -167,7 +171,7 @@ class SimulatedCluster:
         self.revision += 1
         self._note_landing(record)
         record.bound_at = self.elapsed_s
-        record.message = ""
+        record.message, record.has_failed = "", False
         self._change(record, current.evolve(spec=replace(current.spec, node_name=node_name), status=status))
         for made in self._workloads.bound(record.pod):
             self.add_pod(made)

@@ -12,11 +12,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from bayplan.engine.failing import one_node
 from bayplan.engine.scheduler import Scheduler
 from bayplan.errors import InputError
 from bayplan.framework.decision import Decision
 from bayplan.framework.diagnosis import UNVISITED, Diagnosis
-from bayplan.framework.status import Code, Status
+from bayplan.framework.status import SUCCESS, Code, Status
 from bayplan.objects.manifests import Document
 from bayplan.objects.pod import Pod
 from bayplan.objects.quantity import format_resource
@@ -29,7 +30,8 @@ from bayplan.simulator.loading import documents_of, load
 from bayplan.simulator.subject import POD, WORKLOADS, Subject, missing
 
 API_VERSION = "bayplan.io/v1alpha1"
-SCHEDULABLE, UNSCHEDULABLE, BOUND = "Schedulable", "Unschedulable", "Bound"
+SCHEDULABLE, UNSCHEDULABLE, BOUND, WAITING, ERROR = "Schedulable", "Unschedulable", "Bound", "Waiting", "Error"
+"""Waiting: Permit holds the pod.  Error: a plugin failed, so that nobody can say."""
 
 _SHORT_OF = "Insufficient "
 _FULL = "Too many pods"
@@ -90,19 +92,39 @@ def explain(scheduler: Scheduler, pod: Pod) -> dict[str, Any]:
             return numbers.add(_document(scheduler.decide(waiting), pod, None), scheduler, waiting)
         finally:
             scheduler.cache.add_pod(pod)
-    document = _document(scheduler.decide(pod), pod, scheduler.queue.gated_reason(pod.uid))
-    return numbers.add(document, scheduler, pod)
+    decision = scheduler.decide(pod)
+    gated_by = scheduler.queue.gated_reason(pod.uid)
+    after = SUCCESS if gated_by is not None or decision.node is None else _after(scheduler, decision)
+    return numbers.add(_document(decision, pod, gated_by, after), scheduler, pod)
 
 
-def _document(decision: Decision, pod: Pod, gated_by: Status | None) -> dict[str, Any]:
-    nodes = _nodes(decision)
+def _after(scheduler: Scheduler, decision: Decision) -> Status:
+    """What Reserve and Permit say; a pod that they hold already is not asked about again."""
+    held = scheduler.waiting.get(decision.pod.uid)
+    if held is not None:
+        return Status(Code.WAIT, tuple(sorted(held.pending_plugins)))
+    return scheduler.would_commit(decision)
+
+
+def _document(decision: Decision, pod: Pod, gated_by: Status | None, after: Status = SUCCESS) -> dict[str, Any]:
+    asked = (decision.status, after) if gated_by is None else (gated_by,)
+    failed = next((each for each in asked if each.is_error), None)
+    nodes = [] if failed is not None or decision.status.is_error else _nodes(decision)
+    node: str | None = None
     if pod.node_name:
         verdict, node, message = BOUND, pod.node_name, ""
+    elif failed is not None:
+        verdict, message = ERROR, failed.message
     elif gated_by is not None:
-        verdict, node, message = UNSCHEDULABLE, None, gated_by.message
+        verdict, message = UNSCHEDULABLE, gated_by.message
+    elif decision.node is None:
+        verdict, message = UNSCHEDULABLE, decision.message
+    elif after.is_wait:
+        verdict, node, message = WAITING, decision.node, f"held by {after.message}, to go to {decision.node}"
+    elif after.is_rejected:
+        verdict, message = UNSCHEDULABLE, one_node(after)[0]
     else:
-        verdict = SCHEDULABLE if decision.node is not None else UNSCHEDULABLE
-        node, message = decision.node, "" if decision.node is not None else decision.message
+        verdict, node, message = SCHEDULABLE, decision.node, ""
     document = {
         "apiVersion": API_VERSION,
         "kind": "Explanation",
@@ -112,12 +134,16 @@ def _document(decision: Decision, pod: Pod, gated_by: Status | None) -> dict[str
         "verdict": verdict,
         "node": node,
         "message": message,
-        "choice": _choice(decision, nodes),
+        "choice": _choice(decision, nodes) if nodes else None,
         "nodes": nodes,
         "preemption": _preemption(decision) if verdict == UNSCHEDULABLE and gated_by is None else None,
     }
-    if gated_by is not None:
+    if gated_by is not None and failed is None:
         document["gatedBy"] = gated_by.plugin
+    if after.is_rejected and failed is None:
+        document["rejectedBy"] = after.plugin
+    if failed is not None or decision.post_filter_failed:
+        document["error"] = failed.message if failed is not None else decision.message
     return document
 
 

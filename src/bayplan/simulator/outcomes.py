@@ -54,6 +54,12 @@ def is_good(document: dict[str, Any]) -> bool:
     return all(each["verdict"] in (BOUND, SCHEDULABLE) for each in told)
 
 
+def has_errors(document: dict[str, Any]) -> bool:
+    """Whether a plugin failed for a pod."""
+    told = [document] if "verdict" in document else [group["explanation"] for group in document["groups"]]
+    return any("error" in each for each in told)
+
+
 def _document(subject: Subject, groups: list[dict[str, Any]]) -> dict[str, Any]:
     verdicts: Counter[str] = Counter()
     for group in groups:

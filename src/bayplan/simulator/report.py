@@ -15,7 +15,7 @@ from bayplan.objects.resources import CPU, MEMORY
 from bayplan.simulator import plotting, rebalancing_report, summarizing, telling
 from bayplan.simulator.assembling import World
 from bayplan.simulator.cluster import DELETED, EVICTED, LOST, SCALED_IN, Record
-from bayplan.simulator.explaining import API_VERSION
+from bayplan.simulator.explaining import API_VERSION, ERROR
 from bayplan.simulator.tables import Style, plain, table
 
 BOUND, PENDING, GATED, IGNORED, PREEMPTED = "Bound", "Pending", "Gated", "Ignored", "Preempted"
@@ -28,6 +28,7 @@ def simulation(world: World, seed: int, stopped: str = "", *, with_summary: bool
     """The document ``kind: Simulation``; ``stopped`` says why the run ended too early."""
     pods = [_pod(world, record) for record in world.cluster.records.values()]
     states = Counter(pod["state"] for pod in pods)
+    errors = sum("error" in pod for pod in pods)
     nodes = world.scheduler.cache.nodes
     document = {
         "apiVersion": API_VERSION,
@@ -39,6 +40,7 @@ def simulation(world: World, seed: int, stopped: str = "", *, with_summary: bool
             "pods": len(pods),
             **{state.lower(): states[state] for state in STATES},
             **{_field(state): states[state] for state in ENDS if states[state]},
+            **({"errors": errors} if errors else {}),
         },
         "totals": summarizing.totals(nodes),
         "pods": pods,
@@ -61,7 +63,7 @@ def _field(state: str) -> str:
 def _pod(world: World, record: Record) -> dict[str, Any]:
     pod = record.pod
     state, message = _state(world, record)
-    return {
+    told = {
         "namespace": pod.namespace,
         "name": pod.name,
         "owner": world.workloads.owner(pod),
@@ -72,6 +74,14 @@ def _pod(world: World, record: Record) -> dict[str, Any]:
         "attempts": record.attempts,
         "boundAt": None if record.bound_at is None else _seconds(record.bound_at),
     }
+    return {**told, "error": True} if state == PENDING and _has_failed(world, record) else told
+
+
+def _has_failed(world: World, record: Record) -> bool:
+    """Whether an error, rather than a no, keeps the pod from a node."""
+    uid = record.pod.uid
+    gated_by = world.scheduler.queue.gated_reason(uid)
+    return gated_by is not None or (record.has_failed and world.scheduler.waiting.get(uid) is None)
 
 
 def _state(world: World, record: Record) -> tuple[str, str]:
@@ -85,7 +95,7 @@ def _state(world: World, record: Record) -> tuple[str, str]:
         return IGNORED, f'no profile is for the scheduler "{pod.scheduler_name}"'
     gated_by = scheduler.queue.gated_reason(pod.uid)
     if gated_by is not None:
-        return GATED, gated_by.message
+        return PENDING if gated_by.is_error else GATED, gated_by.message
     held = scheduler.waiting.get(pod.uid)
     if held is not None:
         return PENDING, f"held by {', '.join(sorted(held.pending_plugins))}, to go to {held.node_name}"
@@ -138,7 +148,8 @@ def summary_line(document: dict[str, Any]) -> str:
     counts = ", ".join(f"{number} {word}" for number, word in counted)
     time = f"; {document['elapsed']:g} s of virtual time" if document["elapsed"] else ""
     pods, nodes = _counted(summary["pods"], "pod"), _counted(summary["nodes"], "node")
-    return f"{pods} on {nodes}: {counts or 'nothing to do'}{time}"
+    failed = f"; {_counted(summary['errors'], 'pod')} with an error" if "errors" in summary else ""
+    return f"{pods} on {nodes}: {counts or 'nothing to do'}{failed}{time}"
 
 
 def _counted(number: int, what: str) -> str:
@@ -176,7 +187,8 @@ def _reasons(pods: list[dict[str, Any]], style: Style) -> str:
     for pod in pods:
         if pod["message"]:
             details = tuple(telling.details(pod["explanation"])) if "explanation" in pod else ()
-            groups.setdefault((pod["state"], pod["message"], details), []).append(pod)
+            word = ERROR if "error" in pod else pod["state"]
+            groups.setdefault((word, pod["message"], details), []).append(pod)
     lines = []
     for (state, message, details), members in groups.items():
         first = f"{members[0]['namespace']}/{members[0]['name']}"

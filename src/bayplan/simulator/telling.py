@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from bayplan.simulator import numbers
-from bayplan.simulator.explaining import BOUND, SCHEDULABLE
+from bayplan.simulator.explaining import BOUND, SCHEDULABLE, UNSCHEDULABLE
 from bayplan.simulator.tables import Style, plain, table
 
 MAX_NAMES = 3
@@ -44,7 +44,9 @@ def verdict(document: dict[str, Any], style: Style = plain, others: int = 0) -> 
         return f"{pod}: {word} to {document['node']}{_standing(document)}"
     if document["verdict"] == SCHEDULABLE:
         return f"{pod}: {word}, it would go to {choice['best']}{_lead(choice)}"
-    gate = f" (held by {document['gatedBy']})" if "gatedBy" in document else ""
+    who = [f" (held by {document['gatedBy']})"] if "gatedBy" in document else []
+    who += [f" (rejected by {document['rejectedBy']} on {choice['best']})"] if "rejectedBy" in document else []
+    gate = "".join(who)
     return f"{pod}: {word}{gate}: {document['message']}"
 
 
@@ -59,6 +61,8 @@ def _lead(choice: dict[str, Any]) -> str:
 def _standing(document: dict[str, Any]) -> str:
     """How the node of a bound pod would do if the choice were made now."""
     node, choice = document["node"], document["choice"]
+    if "error" in document and not document["nodes"]:
+        return f"; judging it anew failed: {document['error']}"
     own = next((each for each in document["nodes"] if each["name"] == node), None)
     if own is None:
         return "; that node is not among those given"
@@ -102,7 +106,7 @@ def named(names: list[str]) -> str:
 
 
 def _misses(document: dict[str, Any]) -> list[str]:
-    if document["verdict"] in (BOUND, SCHEDULABLE):
+    if document["verdict"] != UNSCHEDULABLE:
         return []
     near = [node for node in document["nodes"] if node.get("shortfall")][:MAX_MISSES]
     rows = [[node["name"], ", ".join(_lack(document, *each) for each in node["shortfall"].items())] for node in near]
@@ -115,8 +119,10 @@ def _lack(document: dict[str, Any], resource: str, amount: str) -> str:
 
 
 def _preemption(document: dict[str, Any]) -> list[str]:
-    if document["verdict"] in (BOUND, SCHEDULABLE) or "gatedBy" in document:
+    if document["verdict"] != UNSCHEDULABLE or "gatedBy" in document or "rejectedBy" in document:
         return []
+    if "error" in document:
+        return ["Nobody knows whether preemption would help: a plugin failed."]
     preemption = document["preemption"]
     if preemption is None:
         return ["Preemption would not help."]
