@@ -110,7 +110,7 @@ def test_a_plugin_that_breaks_names_itself_and_the_pod_only(shell: Shell) -> Non
     broken = PLUGIN.replace("return NO", 'raise KeyError("rack")')
     path, plugin = shell.write("all.yaml", joined(NODE, POD)), shell.write("no_node_2.py", broken)
     ended = shell.run("simulate", "-f", path, "--plugin", f"{plugin}:NoNode", "-o", "json")
-    assert ended.code == 1
+    assert ended.code == 2
     assert "NoNode" in json.loads(ended.out)["pods"][0]["message"]
 
 
