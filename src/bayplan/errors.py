@@ -26,6 +26,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from bayplan.raising import with_place
+
 GO_THROUGH = KeyboardInterrupt
 """What a call into a plugin lets through: somebody ends the process.  Whatever else comes out of the call is the
 plugin's own doing, also ``SystemExit`` and ``GeneratorExit``; `engine.running.is_ended` is for what is awaited."""
@@ -122,8 +124,12 @@ class PluginError(BayplanError):
 
     def __str__(self) -> str:
         cause = self.cause
-        what = cause if isinstance(cause, str) else f"{type(cause).__name__}: {cause}".removesuffix(": ")
+        what = cause if isinstance(cause, str) else _told(cause)
         return f"plugin {self.plugin} failed in {self.extension_point} for pod {self.pod}: {what}"
+
+
+def _told(cause: BaseException) -> str:
+    return with_place(f"{type(cause).__name__}: {cause}".removesuffix(": "), cause)
 
 
 class StateError(BayplanError):

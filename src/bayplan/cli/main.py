@@ -32,7 +32,7 @@ from bayplan.cli import (
     snapshot,
 )
 from bayplan.cli.help import ASK, DEVELOP, RUN, SERVICES, WIDTH, Command, Group
-from bayplan.cli.output import WRONG, complain, set_up_logs
+from bayplan.cli.output import WRONG, apart, complain, set_up_logs
 from bayplan.cli.sticky import sticky
 from bayplan.cli.streams import ReaderGone, guarded
 from bayplan.errors import BayplanError
@@ -62,7 +62,7 @@ app = typer.Typer(
 
 
 def _add(group: str, name: str, command: Callable[..., int], examples: str) -> None:
-    app.command(name, cls=Command, rich_help_panel=group, epilog=examples)(command)
+    app.command(name, cls=Command, rich_help_panel=group, epilog=examples)(apart(command))
 
 
 _add(ASK, "simulate", simulate.simulate, simulate.EXAMPLES)

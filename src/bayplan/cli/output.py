@@ -10,7 +10,9 @@ import logging
 import os
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from enum import StrEnum
+from functools import wraps
 from typing import Any, TextIO
 
 
@@ -44,10 +46,35 @@ def show(document: dict[str, Any], shape: str, text: Callable[[], str]) -> None:
     write(rendered(document, shape) if shape in (Shape.JSON, Shape.YAML) else f"{text()}\n")
 
 
+_data: list[TextIO] = []
+"""Where data goes while a command runs."""
+
+
+def apart(command: Callable[..., int]) -> Callable[..., int]:
+    """The command with stdout for its data alone: what plugins and libraries print goes to stderr."""
+
+    @wraps(command)
+    def run(*args: Any, **options: Any) -> int:
+        _data.append(sys.stdout)
+        try:
+            with redirect_stdout(sys.stderr):
+                return command(*args, **options)
+        finally:
+            _data.pop()
+
+    return run
+
+
+def data_stream() -> TextIO:
+    """Standard output, whatever others may take for it."""
+    return _data[-1] if _data else sys.stdout
+
+
 def write(text: str) -> None:
     """Data to stdout, and out of our hands."""
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    stream = data_stream()
+    stream.write(text)
+    stream.flush()
 
 
 def rendered(document: dict[str, Any], shape: str) -> str:
@@ -64,7 +91,7 @@ def rendered(document: dict[str, Any], shape: str) -> str:
 
 def style() -> Callable[[str], str]:
     """Gives words of state their colour, where colours are wanted."""
-    if not has_colours(sys.stdout):
+    if not has_colours(data_stream()):
         return str
     return lambda word: f"\x1b[{_COLOURS[word]}m{word}\x1b[0m" if word in _COLOURS else word
 
@@ -92,8 +119,17 @@ def set_up_logs(*, verbose: bool) -> None:
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.format_exc_info,
-            structlog.processors.LogfmtRenderer(key_order=["level", "event"]),
+            _rendered_log,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if verbose else logging.ERROR),
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
     )
+
+
+def _rendered_log(logger: Any, method: str, event: Any) -> str:
+    """One line; a traceback stands below it as Python would show it."""
+    import structlog
+
+    trace = event.pop("exception", "")
+    line = str(structlog.processors.LogfmtRenderer(key_order=["level", "event"])(logger, method, event))
+    return f"{line}\n{trace}" if trace else line

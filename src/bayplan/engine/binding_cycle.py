@@ -16,7 +16,7 @@ from typing import Any
 from bayplan.engine.events import BindFailed, Bound
 from bayplan.engine.extending import NOBODY, Extending
 from bayplan.engine.intents import Bind
-from bayplan.engine.running import Calls, is_ended, log
+from bayplan.engine.running import Calls, is_ended, log, raised
 from bayplan.engine.waiting import WaitingPods
 from bayplan.errors import PluginError
 from bayplan.framework.plugin import BindPlugin, Plugin, PostBindPlugin, PreBindPlugin
@@ -210,4 +210,4 @@ class BindingCycle:
                 raise
             if deadline.expired():
                 return failed(f"no answer within {deadline_s:g} s").by(plugin.name)
-            return failed(PluginError(plugin.name, point, self._decision.pod.key, error)).by(plugin.name)
+            return failed(raised(plugin, point, self._decision.pod, error)).by(plugin.name)

@@ -22,6 +22,7 @@ from bayplan.framework.plugin import Plugin, QueuedPod, QueueSortPlugin
 from bayplan.framework.ports import MetricSink, NoMetrics
 from bayplan.framework.status import SKIP, SUCCESS, Code, Reason, Status, as_status
 from bayplan.objects.pod import Pod
+from bayplan.raising import place_of
 
 log = structlog.get_logger()
 
@@ -66,7 +67,7 @@ class Calls:
             raise
         except BaseException as error:
             self._report(plugin, point, self._timer() - started, before, Code.ERROR)
-            raise PluginError(plugin.name, point, self.pod.key, error) from error
+            raise raised(plugin, point, self.pod, error) from error
         took = self._timer() - started
         if took > SLOW_S or self._sampled:
             self._report(plugin, point, took, before, _code_of(answer))
@@ -121,6 +122,19 @@ class Calls:
         )
 
 
+_told: set[tuple[str, str]] = set()
+"""Plugins, and where in their code they raised."""
+
+
+def raised(plugin: Plugin, point: str, pod: Pod, error: BaseException) -> PluginError:
+    """What a plugin raised, as an error that names it; the whole traceback is told with ``-v``, once for each place."""
+    where = plugin.name, place_of(error)
+    if where not in _told:
+        _told.add(where)
+        log.debug("plugin raised", plugin=plugin.name, point=point, pod=pod.key, exc_info=error)
+    return PluginError(plugin.name, point, pod.key, error)
+
+
 def complain(problem: str, plugin: Plugin | str, error: BaseException, **where: str) -> None:
     """Log in one line what a plugin raised where that fails no pod; where in its code it was is told with ``-v``."""
     name = plugin if isinstance(plugin, str) else plugin.name
@@ -138,7 +152,7 @@ def queue_key_of(plugin: QueueSortPlugin) -> Callable[[QueuedPod], Any]:
         except GO_THROUGH:
             raise
         except BaseException as error:
-            raise PluginError(plugin.name, "QueueSort", queued.pod.key, error) from error
+            raise raised(plugin, "QueueSort", queued.pod, error) from error
 
     return key
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from bayplan.objects.mistakes import nearest
+from bayplan.raising import with_place
 
 
 class Mistake(NamedTuple):
@@ -58,8 +59,8 @@ def found_by_pydantic(error: ValidationError, schema: type[BaseModel], root: str
 
 
 def one_line(error: BaseException) -> str:
-    """An exception by type and text, without line breaks."""
-    return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+    """An exception by type and text, without line breaks, and where it was raised."""
+    return with_place(" ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":"), error)
 
 
 def shown(value: Any) -> str:

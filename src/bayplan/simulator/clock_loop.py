@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import math
 import selectors
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Executor
 from typing import Any, TypeVar
 
 from bayplan.clock import VirtualClock
@@ -30,16 +31,27 @@ class Standstill(BayplanError):
     """Time would never move on."""
 
 
+PATIENCE_S = 60.0
+"""Of real time: how long virtual time stands still for a thread that is at work."""
+
+
 class _NoWaiting(selectors.SelectSelector):
-    """Waits by moving the clock."""
+    """Waits by moving the clock, but for threads: what they do takes real time, and none of the clock's."""
 
     def __init__(self, clock: VirtualClock) -> None:
         super().__init__()
         self._clock = clock
         self.turns = 0
         """Since time moved, or since whoever runs the simulation had a turn."""
+        self.working = 0
+        """Threads that somebody waits for."""
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        if self.working and timeout != 0:
+            heard = super().select(PATIENCE_S)
+            if heard:
+                self.turns = 0
+                return heard
         if timeout is None:
             raise StateError("everything waits and no timer is set: nothing can ever happen in this simulation")
         if self._clock.now() + timeout >= END:
@@ -56,7 +68,10 @@ class _NoWaiting(selectors.SelectSelector):
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
-    """An event loop that asks a ``VirtualClock`` for the time.  Sockets and threads have no place in it."""
+    """
+    An event loop that asks a ``VirtualClock`` for the time.  While a thread is at work (``asyncio.to_thread``) time
+    stands still; sockets have no place in it.
+    """
 
     def __init__(self, clock: VirtualClock) -> None:
         self._virtual_clock = clock
@@ -69,6 +84,26 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def note_turn(self) -> None:
         """Something came of it that the loop turned."""
         self._waits.turns = 0
+
+    def run_in_executor(  # type: ignore[override]  # the same, for any function
+        self, executor: Executor | None, func: Callable[..., Any], *args: Any
+    ) -> asyncio.Future[Any]:
+        """A thread at work: time stands still until it is done, or until somebody gives it up."""
+        done: asyncio.Future[Any] = super().run_in_executor(executor, func, *args)
+        self._waits.working += 1
+        done.add_done_callback(self._one_less)
+        return done
+
+    async def shutdown_default_executor(self, *args: Any) -> None:
+        """It waits for a thread, too."""
+        self._waits.working += 1
+        try:
+            await super().shutdown_default_executor(*args)
+        finally:
+            self._waits.working -= 1
+
+    def _one_less(self, done: asyncio.Future[Any]) -> None:
+        self._waits.working -= 1
 
     @property
     def _clock_resolution(self) -> float:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bayplan.engine.queue.requeueing import QueueProfile
-from bayplan.engine.running import complain
-from bayplan.errors import GO_THROUGH, PluginError
+from bayplan.engine.running import complain, raised
+from bayplan.errors import GO_THROUGH
 from bayplan.framework.plugin import PreEnqueuePlugin, QueuedPod
 from bayplan.framework.status import Status, as_status, failed
 
@@ -41,7 +41,7 @@ class Gating:
                 raise
             except BaseException as error:
                 complain("pre_enqueue failed, the pod stays gated", plugin, error, pod=pod.key)
-                status = failed(PluginError(plugin.name, "PreEnqueue", pod.key, error))
+                status = failed(raised(plugin, "PreEnqueue", pod, error))
             if not status.is_success:
                 queued.gating_plugin = plugin.name
                 queued.unschedulable_plugins |= {plugin.name}

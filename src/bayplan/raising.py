@@ -1,0 +1,45 @@
+"""
+Where in somebody's own code an error was raised, in a few words: what the author of a plugin wants to know first.
+
+``errors.PluginError`` and ``framework.mistakes.one_line`` put it behind what the error says.
+"""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+import traceback
+from pathlib import Path
+
+_BAYPLAN = str(Path(__file__).parent) + os.sep
+_PLUGINS = os.path.join(_BAYPLAN, "plugins") + os.sep
+_LIBRARIES = tuple(sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "purelib", "platlib"))
+
+
+def place_of(error: BaseException) -> str:
+    """
+    ``file:line`` of the innermost frame that is neither Bayplan's nor a library's; "" if it was not raised there.
+
+    Of a plugin in an installed package, which looks like a library, it is the outermost frame.
+    """
+    frames = [
+        (frame.f_code.co_filename, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if not frame.f_code.co_filename.startswith("<") and not _is_engine(frame.f_code.co_filename)
+    ]
+    own = [frame for frame in frames if not frame[0].startswith(_LIBRARIES)]
+    if not frames:
+        return ""
+    file, line = own[-1] if own else frames[0]
+    here = os.getcwd() + os.sep
+    return f"{file.removeprefix(here)}:{line}"
+
+
+def with_place(said: str, error: BaseException) -> str:
+    """What an error says, and where it was raised."""
+    place = place_of(error)
+    return f"{said} ({place})" if place else said
+
+
+def _is_engine(file: str) -> bool:
+    return file.startswith(_BAYPLAN) and not file.startswith(_PLUGINS)
