@@ -254,3 +254,14 @@ def test_sums_are_shown_on_request(shell: Shell) -> None:
     assert "KIND OF NODE" in shell.run("simulate", "-f", path, "--summary").out
     document = json.loads(shell.run("simulate", "-f", path, "--summary", "-o", "json").out)
     assert document["byNodeKind"][0]["nodeKind"] == "4 cpu, 8Gi memory"
+
+
+def test_a_configuration_for_none_of_the_pods_is_told(shell: Shell) -> None:
+    config = shell.write("config.yaml", CONFIG)
+    file = shell.write("b.yaml", joined(NODE, POD))
+    ended = shell.run("simulate", "-f", file, "--config", config)
+
+    assert ended.code == 0
+    assert "schedulerName: nothing is scheduled: no pod asks for " in ended.err
+    assert "they ask for default-scheduler; write that name" in ended.err
+    assert ended.out.endswith("1 ignored; nothing was scheduled, no profile is for default-scheduler\n")

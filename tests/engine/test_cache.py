@@ -11,6 +11,7 @@ from bayplan.engine import cache as cache_module
 from bayplan.engine.cache import ClusterCache
 from bayplan.errors import StateError
 from bayplan.framework.snapshot import COLUMNS, PodMatcher, TermKind
+from bayplan.objects.node import Node
 from bayplan.objects.selector import label_selector_from_map
 from bayplan.objects.toleration import DO_NOT_SCHEDULE
 from bayplan.testing import NodeBuilder, PodBuilder, cluster, node, pod
@@ -250,6 +251,39 @@ def test_the_same_port_taken_twice_is_free_only_when_both_are_gone() -> None:
 
 
 # -- derived columns --
+
+
+def test_two_plugins_that_choose_one_name_do_not_share_a_column() -> None:
+    cache = cluster([node("n1").label(a="1", b="2")])
+
+    def labelled(key: str) -> list[float]:
+        return list(cache.nodes.derive("mine", lambda each: float(each.labels[key]), np.float64))
+
+    assert [labelled("a"), labelled("b"), labelled("a")] == [[1.0], [2.0], [1.0]]
+    assert list(cache.nodes.derive("mine", lambda each: 7, np.int64)) == [7]
+
+
+def test_a_function_that_is_made_anew_keeps_its_column() -> None:
+    cache = cluster([node("n1")])
+    asked: list[str] = []
+
+    class Reader:
+        def of(self, each: Node) -> int:
+            asked.append(each.name)
+            return 1
+
+    reader = Reader()
+    for _ in range(20):
+        cache.nodes.derive("a", reader.of, np.int64)
+        cache.nodes.derive("b", lambda each: reader.of(each), np.int64)
+    assert asked == ["n1", "n1"]
+
+
+def test_a_function_that_is_never_the_same_is_right_each_time() -> None:
+    cache = cluster([node("n1")])
+    found = [list(cache.nodes.derive("a", lambda each, n=[number]: n[0], np.int64)) for number in range(50)]
+
+    assert found == [[number] for number in range(50)]
 
 
 def test_a_derived_column_follows_the_nodes() -> None:

@@ -222,7 +222,8 @@ def test_an_extra_plugin_that_is_there_by_default_changes_nothing() -> None:
         ("{plugins: {queueSort: {disabled: [{name: '*'}]}}}", InvalidProfileError,
          "plugins.queueSort: exactly one plugin must sort the queue, but there is none"),
         ("{plugins: {queueSort: {enabled: [{name: OtherSort}]}}}", InvalidProfileError,
-         "plugins.queueSort: exactly one plugin must sort the queue, but there are 2: Sort, OtherSort"),
+         "plugins.queueSort: exactly one plugin must sort the queue, but there are 2: Sort, OtherSort; "
+         "disable all but one: plugins: {queueSort: {disabled: [{name: Sort}]}}"),
         ("{plugins: {bind: {disabled: [{name: Binder}]}}}", InvalidProfileError,
          "plugins.bind: at least one plugin must bind, but there is none; enable DefaultBinder"),
         ("{pluginConfig: [{name: Load, args: {cpuLimt: 1}}]}", InvalidArgsError,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 
 import pytest
@@ -72,3 +73,39 @@ def test_timers_fire_also_where_floats_of_the_time_are_far_apart(start: float) -
 def test_time_ends_with_the_year_9999() -> None:
     with pytest.raises(InputError, match="virtual time would go beyond the year 9999; begin earlier"):
         clock_loop.run(asyncio.sleep(2 * 366 * 24 * 3600), VirtualClock(YEAR_9998))
+
+
+def test_time_stands_still_while_threads_work() -> None:
+    clock = VirtualClock(START)
+    seen: list[tuple[str, float]] = []
+
+    async def by_thread(name: str) -> None:
+        await asyncio.to_thread(threading.Event().wait, 0.01)
+        seen.append((name, clock.now()))
+
+    async def after(seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        seen.append(("timer", clock.now()))
+
+    async def all_of_them() -> None:
+        await asyncio.gather(after(1), by_thread("a"), by_thread("b"))
+
+    clock_loop.run(all_of_them(), clock)
+    assert sorted(seen[:2]) == [("a", START), ("b", START)]
+    assert seen[2:] == [("timer", START + 1)]
+
+
+def test_a_thread_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock_loop, "PATIENCE_S", 0.01)
+    clock, ends = VirtualClock(START), threading.Event()
+
+    async def impatient() -> None:
+        try:
+            async with asyncio.timeout(60):
+                await asyncio.to_thread(ends.wait)
+        finally:
+            ends.set()
+
+    with pytest.raises(TimeoutError):
+        clock_loop.run(impatient(), clock)
+    assert clock.now() == START + 60

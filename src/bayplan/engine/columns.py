@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from bayplan.framework.snapshot import LabelColumn, Rows
 from bayplan.framework.summing import Ids, summed
@@ -210,11 +211,33 @@ class LabelIds:
 class DerivedColumn:
     """A column computed from node objects by a plugin's function."""
 
-    __slots__ = ("of", "col")
+    __slots__ = ("of", "dtype", "col")
 
     def __init__(self, of: Callable[[Node], Any], dtype: type[np.generic], columns: Columns) -> None:
         self.of = of
+        self.dtype = dtype
         self.col = columns.make(dtype)
+
+    def is_by(self, of: Callable[[Node], Any], dtype: type[np.generic]) -> bool:
+        """Whether this function makes the same column: it is the same one, or the same lines made anew."""
+        return self.dtype is dtype and (self.of is of or self.of == of or _is_remade(self.of, of))
 
     def write(self, row: int, node: Node) -> None:
         self.col.data[row] = self.of(node)
+
+
+def _is_remade(one: Any, other: Any) -> bool:
+    """A lambda is a new function each time; what it goes by beside the node must be the same."""
+    code = getattr(one, "__code__", None)
+    if code is None or code is not getattr(other, "__code__", None):
+        return False
+    held, known = ([cell.cell_contents for cell in each.__closure__ or ()] for each in (one, other))
+    return _are_same((*held, one.__defaults__), (*known, other.__defaults__))
+
+
+def _are_same(held: tuple[Any, ...], known: tuple[Any, ...]) -> bool:
+    return all(a is b or (isinstance(a, _COMPARED) and a == b) for a, b in zip(held, known, strict=True))
+
+
+_COMPARED = (str, bytes, int, float, tuple, frozenset, Struct)
+"""Values whose comparison says all."""

@@ -122,13 +122,13 @@ class Calls:
         )
 
 
-_told: set[tuple[str, str]] = set()
+_told: set[tuple[type[Plugin], str]] = set()
 """Plugins, and where in their code they raised."""
 
 
 def raised(plugin: Plugin, point: str, pod: Pod, error: BaseException) -> PluginError:
     """What a plugin raised, as an error that names it; the whole traceback is told with ``-v``, once for each place."""
-    where = plugin.name, place_of(error)
+    where = type(plugin), place_of(error)
     if where not in _told:
         _told.add(where)
         log.debug("plugin raised", plugin=plugin.name, point=point, pod=pod.key, exc_info=error)

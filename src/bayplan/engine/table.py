@@ -37,6 +37,8 @@ log = structlog.get_logger()
 
 T = TypeVar("T")
 
+# Columns of one name; whoever needs more has a function that is another one each time.
+MAX_DERIVED = 8
 _NOTHING_TAKEN = (0,) * 6
 _TAKEN = ("req_cpu_milli", "req_mem_bytes", "nz_cpu_milli", "nz_mem_bytes")
 _AMOUNTS = tuple(name for name in COLUMNS if name.startswith(("alloc_", "req_", "nz_", "pods_")))
@@ -60,7 +62,8 @@ class ColumnTable(NodeTable):
         """Fixed columns that are attributes now, as plugins asked for them."""
         self.amounts = Amounts(columns, self._sums)
         self._labels: dict[str, LabelIds] = {}
-        self._derived: dict[str, DerivedColumn] = {}
+        self._derived: dict[str, list[DerivedColumn]] = {}
+        """By name; two plugins may choose the same one for different functions."""
         self._scalar_alloc: dict[str, Col] = {}
         self._scalar_req: dict[str, Col] = {}
         self._images: dict[str, tuple[int, dict[str, None]]] = {}
@@ -101,16 +104,21 @@ class ColumnTable(NodeTable):
         return self._scalar(self._scalar_req, resource).view(self.columns.n)
 
     def derive(self, name: str, of: Callable[[Node], Any], dtype: type[np.generic]) -> Column:
-        derived = self._derived.get(name)
-        if derived is None:
-            derived = DerivedColumn(of, dtype, self.columns)
-            try:
-                for row, node in enumerate(self.objects):
-                    derived.write(row, node)
-            except Exception:
-                self.columns.drop(derived.col)
-                raise
-            self._derived[name] = derived
+        known = self._derived.get(name, ())
+        for derived in known:
+            if derived.is_by(of, dtype):
+                return derived.col.view(self.columns.n)
+        derived = DerivedColumn(of, dtype, self.columns)
+        try:
+            for row, node in enumerate(self.objects):
+                derived.write(row, node)
+        except Exception:
+            self.columns.drop(derived.col)
+            raise
+        if len(known) >= MAX_DERIVED:
+            # A function that is never the same again; each answer is right, and none is worth keeping.
+            self.columns.drop(self._derived[name].pop(0).col)
+        self._derived.setdefault(name, []).append(derived)
         return derived.col.view(self.columns.n)
 
     def image(self, name: str) -> ImageState | None:
@@ -295,7 +303,7 @@ class ColumnTable(NodeTable):
         return (*fixed, *scalars)
 
     def _write_derived(self, row: int, node: Node) -> None:
-        for name, derived in list(self._derived.items()):
+        for name, derived in [(name, each) for name, same in self._derived.items() for each in same]:
             try:
                 derived.write(row, node)
             except Exception as error:
@@ -303,7 +311,7 @@ class ColumnTable(NodeTable):
                 # for, and then the error is the plugin's own and fails its pod.
                 log.warning("derived column dropped", column=name, node=node.name, error=repr(error))
                 self.columns.drop(derived.col)
-                del self._derived[name]
+                self._derived[name].remove(derived)
 
     def _scalar(self, cols: dict[str, Col], resource: str) -> Col:
         col = cols.get(resource)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from bayplan.errors import ConfigError, InvalidProfileError, UnknownPluginError
 from bayplan.framework.config_model import EVERY_PLUGIN, PluginSet, ProfileConfig, in_file
 from bayplan.framework.mistakes import Mistake, did_you_mean, field_path
-from bayplan.framework.plugin import EXTENSION_POINTS, MAX_SCORE, Plugin, ScorePlugin
+from bayplan.framework.plugin import EXTENSION_POINTS, MAX_SCORE, BindPlugin, Plugin, ScorePlugin
 from bayplan.framework.plugin_class import points_of
 from bayplan.framework.registry import Registry
 
@@ -70,7 +70,7 @@ def plan(profile: ProfileConfig, path: str, registry: Registry, defaults: Sequen
         weights={name: weights[name] for name in points["score"]},
         named=tuple(dict.fromkeys(entry.name for entry in entries)),
         problems=tuple(problems),
-        warnings=tuple(_without_effect(profile, path, registry)),
+        warnings=(*_without_effect(profile, path, registry), *_never_asked(points["bind"], path, registry)),
     )
 
 
@@ -167,7 +167,9 @@ def _incomplete(path: str, points: dict[str, tuple[str, ...]], weights: dict[str
     queue_sort = points["queue_sort"]
     if len(queue_sort) != 1:
         found = f"there are {len(queue_sort)}: {', '.join(queue_sort)}" if queue_sort else "there is none"
-        text = f"exactly one plugin must sort the queue, but {found}"
+        rest = ", ".join(f"{{name: {name}}}" for name in queue_sort[:-1])
+        advice = f"; disable all but one: plugins: {{queueSort: {{disabled: [{rest}]}}}}" if rest else ""
+        text = f"exactly one plugin must sort the queue, but {found}{advice}"
         yield InvalidProfileError, Mistake(f"{path}.plugins.queueSort", text)
     if not points["bind"]:
         text = "at least one plugin must bind, but there is none; enable DefaultBinder"
@@ -189,3 +191,16 @@ def _without_effect(profile: ProfileConfig, path: str, registry: Registry) -> It
                 guess = did_you_mean(ref.name, registry.names)
                 place = field_path(here, "disabled", index, "name")
                 yield Mistake(place, f'there is no plugin "{ref.name}" to disable{guess}')
+
+
+def _never_asked(binders: Sequence[str], path: str, registry: Registry) -> Iterator[Mistake]:
+    for index, first in enumerate(binders):
+        cls = registry.get(first)
+        if issubclass(cls, BindPlugin) and cls.binds_every_pod:
+            for name in binders[index + 1 :]:
+                text = (
+                    f"{name} never binds a pod: {first} comes before it and binds all of them; "
+                    f"write plugins: {{bind: {{disabled: [{{name: {first}}}]}}}}"
+                )
+                yield Mistake(f"{path}.plugins.bind", text)
+            return

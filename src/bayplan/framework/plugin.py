@@ -308,6 +308,9 @@ class PreBindPlugin(Plugin):
 
 
 class BindPlugin(Plugin):
+    binds_every_pod: ClassVar[bool] = False
+    """It never returns ``SKIP``, so that bind plugins behind it have nothing to do."""
+
     def bind(self, state: CycleState, pod: Pod, node_name: str) -> MaybeAwaitable:
         """Bind the pod, or return ``SKIP`` to leave it to the next bind plugin."""
         raise NotImplementedError

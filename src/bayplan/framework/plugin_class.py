@@ -55,7 +55,7 @@ class _Declared(NamedTuple):
 _DECLARED = {
     **dict.fromkeys(("filter_depends", "score_depends"), _Declared(Depends, Depends.ANYTHING)),
     **dict.fromkeys(
-        ("signature_by_template", "sits_out_by_template", "sits_out_by_terms", "allows_parallel"),
+        ("signature_by_template", "sits_out_by_template", "sits_out_by_terms", "allows_parallel", "binds_every_pod"),
         _Declared(bool, False),
     ),
 }
@@ -190,11 +190,11 @@ def slips(cls: type[Plugin]) -> Iterator[str]:
         if name in _contract():
             if not any(hasattr(base, name) for base in cls.__mro__ if base.__module__ == Plugin.__module__):
                 base = next(base for base in EXTENSION_POINTS.values() if name in vars(base))
-                yield f"{cls.name}: nobody calls {name}, since it is no {base.__name__}; add that to its bases"
+                yield f"nobody calls {name}, since the class is no {base.__name__}; add that to its bases"
             continue
         meant = nearest(name, [each for each in _contract() if not any(each in vars(base) for base in own)])
         if meant is not None:
-            yield f'{cls.name}: nobody asks for "{name}"; did you mean "{meant}"?'
+            yield f'nobody asks for "{name}"; did you mean "{meant}"?'
 
 
 def _names_in(value: object) -> Iterator[str]:

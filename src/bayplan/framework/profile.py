@@ -8,7 +8,7 @@ and are made, one instance of each plugin a profile.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -21,7 +21,8 @@ from bayplan.framework.expanding import Listed, Plan, Problem
 from bayplan.framework.handle import Handle
 from bayplan.framework.mistakes import Mistake, as_lines, did_you_mean, field_path, one_line
 from bayplan.framework.plugin import Plugin
-from bayplan.framework.registry import Registry
+from bayplan.framework.plugin_class import slips
+from bayplan.framework.registry import IN_TREE, Registry
 
 HandleSource: TypeAlias = Handle | Callable[[str], Handle] | None
 """A handle for all profiles, a function that gives one for a scheduler name, or nothing at all."""
@@ -77,7 +78,8 @@ def build_profiles(
     profiles = [draft.made(config, registry, handle) for draft in drafts]
     _raise_if([problem for draft in drafts for problem in draft.problems], config.source)
     warnings = [warning for draft in drafts for warning in draft.warnings]
-    return {profile.scheduler_name: profile for profile in profiles}, as_lines(warnings, config.source).splitlines()
+    lines = as_lines(dict.fromkeys(warnings), config.source).splitlines()
+    return {profile.scheduler_name: profile for profile in profiles}, lines
 
 
 def find_problems(
@@ -114,7 +116,7 @@ class _Draft:
         self.path = path
         self.plan: Plan = expanding.plan(profile, path, registry, always)
         self.problems: list[Problem] = list(self.plan.problems)
-        self.warnings: list[Mistake] = list(self.plan.warnings)
+        self.warnings: list[Mistake] = [*self.plan.warnings, *_slips(self.plan.named, registry)]
         self.args: dict[str, Any] = {}
         self._read_args(registry)
 
@@ -170,6 +172,12 @@ class _Draft:
             text = f"plugin {cls.name} could not be made: {one_line(error)}"
             self.problems.append((InvalidProfileError, Mistake(self.path, text)))
         return None
+
+
+def _slips(names: Iterable[str], registry: Registry) -> Iterator[Mistake]:
+    for name in names:
+        if name in registry and registry.origin(name) != IN_TREE:
+            yield from (Mistake(f"plugin {name}", slip) for slip in slips(registry.get(name)))
 
 
 def _is_named(config: SchedulerConfig, name: str) -> bool:

@@ -19,6 +19,7 @@ class DefaultBinder(BindPlugin):
     """See the module docstring."""
 
     name = "DefaultBinder"
+    binds_every_pod = True
 
     def requeue_on(self) -> tuple[On, ...]:
         return ()

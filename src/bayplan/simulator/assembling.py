@@ -121,6 +121,7 @@ def assemble(
         initial_backoff_s=config.pod_initial_backoff_seconds,
         max_backoff_s=config.pod_max_backoff_seconds,
     )
+    _warn_of_nobody(config, pods, warn)
     _warn_of_left_out(given, _own_plugins(scheduler.profiles.values(), known), warn)
     changes = Changes(cluster, workloads, budgets, volumes, clock.now())
     changes.plan(given.later, given.ends)
@@ -165,6 +166,18 @@ def _own_plugins(profiles: Iterable[Profile], known: Registry) -> list[str]:
     """Names of the plugins in use that are not Bayplan's."""
     names = dict.fromkeys(name for profile in profiles for name in profile.instances)
     return [name for name in names if known.origin(name) != IN_TREE]
+
+
+def _warn_of_nobody(config: SchedulerConfig, pods: Iterable[Pod], warn: Callable[[str], None]) -> None:
+    """Pods wait, and the configuration is for none of them."""
+    names = [profile.scheduler_name for profile in config.profiles]
+    asked = dict.fromkeys(pod.scheduler_name for pod in pods if not (pod.node_name or pod.is_terminal))
+    if asked and not asked.keys() & set(names):
+        place = f"{config.source}: " if config.source else ""
+        warn(
+            f"{place}schedulerName: nothing is scheduled: no pod asks for {', '.join(names)}, "
+            f"they ask for {', '.join(asked)}; write that name"
+        )
 
 
 def _warn_of_left_out(given: Given, own: Sequence[str], warn: Callable[[str], None]) -> None:

@@ -149,7 +149,15 @@ def summary_line(document: dict[str, Any]) -> str:
     time = f"; {document['elapsed']:g} s of virtual time" if document["elapsed"] else ""
     pods, nodes = _counted(summary["pods"], "pod"), _counted(summary["nodes"], "node")
     failed = f"; {_counted(summary['errors'], 'pod')} with an error" if "errors" in summary else ""
-    return f"{pods} on {nodes}: {counts or 'nothing to do'}{failed}{time}"
+    return f"{pods} on {nodes}: {counts or 'nothing to do'}{failed}{time}{_nobodys(document['pods'])}"
+
+
+def _nobodys(pods: list[dict[str, Any]]) -> str:
+    """What to add where pods wait, and none of them for a scheduler that is there."""
+    waiting = [pod for pod in pods if pod["node"] is None or pod["boundAt"] is not None]
+    if not waiting or any(pod["state"] != IGNORED for pod in waiting):
+        return ""
+    return f"; nothing was scheduled, no profile is for {', '.join(dict.fromkeys(pod['scheduler'] for pod in waiting))}"
 
 
 def _counted(number: int, what: str) -> str:
