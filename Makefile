@@ -9,7 +9,7 @@ PYTHON ?= 3.13
 NODES ?= 3
 BENCH ?=
 
-.PHONY: help demo test quick python check bench docs parity kube clean soak dev-cluster
+.PHONY: reference help demo test quick python check bench docs parity kube clean soak dev-cluster
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -50,6 +50,9 @@ dev-cluster: $(STAMP) kube ## a real API server with fake nodes to try things in
 
 docs: $(STAMP) ## check that the documentation is complete
 	$(PYTEST) tests/docs
+
+reference: $(STAMP) ## write docs/reference/python.md anew, from the code
+	$(PY) -m tests.docs.reference_page
 
 clean: ## remove the environment and caches
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

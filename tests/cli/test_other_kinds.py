@@ -137,5 +137,5 @@ def test_asking_for_a_kind_that_nobody_reads_is_an_error(shell: Shell, kind: str
     plugin = shell.write(f"careless_{kind}.py", UNDECLARED.replace("{kind}", kind))
     ended = shell.run("simulate", "-f", CLUSTER, f"--plugin={plugin}:Careless")
 
-    assert ended.code == 1
+    assert ended.code == 2
     assert told in ended.out

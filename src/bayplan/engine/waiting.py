@@ -36,6 +36,11 @@ class WaitingPod:
     def pending_plugins(self) -> frozenset[str]:
         return frozenset(self._pending)
 
+    @property
+    def outcome(self) -> Status | None:
+        """What was decided; ``None`` while it waits."""
+        return self._outcome
+
     def allow(self, plugin: str) -> None:
         """This plugin holds the pod no longer."""
         self._pending.discard(plugin)
@@ -62,9 +67,18 @@ class WaitingPod:
                     await self._wake.wait()
             except TimeoutError:
                 if plugin in self._pending:
-                    waited = format_duration(seconds)
-                    self.reject(plugin, f"rejected due to timeout after waiting {waited} at plugin {plugin}")
+                    self._reject_late(plugin, seconds)
         return self._outcome
+
+    def expire(self) -> None:
+        """Reject the pod if its time is up: for whoever has no task that waits."""
+        for plugin, (at, seconds) in sorted(self._deadlines.items(), key=lambda item: item[1]):
+            if plugin in self._pending and at <= self._clock.now():
+                self._reject_late(plugin, seconds)
+
+    def _reject_late(self, plugin: str, seconds: float) -> None:
+        waited = format_duration(seconds)
+        self.reject(plugin, f"rejected due to timeout after waiting {waited} at plugin {plugin}")
 
     def _settle(self, outcome: Status) -> None:
         if self._outcome is None:

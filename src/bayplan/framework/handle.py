@@ -118,18 +118,29 @@ class Handle:
         seed: int = 0,
     ) -> None:
         self.clock = clock
+        """``now()`` is the time in epoch seconds; virtual in a simulation."""
         self.snapshot = snapshot
+        """The cluster now: ``snapshot().nodes`` is the node table."""
         self.objects = objects
+        """Objects of the kinds that the plugin ``reads``."""
         self.nominated = nominated
+        """Pods that wait for room on a node."""
         self.waiting = waiting
+        """Pods held by Permit."""
         self.filters = filters
+        """The profile's filters, on imagined nodes."""
         self.is_preempting = is_preempting
         """Is room being made for this pod (by uid) right now?"""
         self.writer = writer
+        """Writes to the cluster."""
         self.events = events
+        """Events that people see on a pod."""
         self.metrics = metrics
+        """Counters, gauges and histograms."""
         self.profile_name = profile_name
+        """The ``schedulerName`` of the profile."""
         self.seed = seed
+        """For choices that should repeat themselves."""
 
 
 def handle_of(plugin: Plugin) -> Handle:

@@ -1,5 +1,6 @@
 """
-For plugin authors: builders of pods and nodes, a harness for one plugin, and the check that both forms agree.
+For plugin authors: builders of any object, a harness for one plugin, whole simulations, and the check that both forms
+agree.
 
 Nothing that is shipped to run a cluster imports this package.
 """
@@ -7,8 +8,11 @@ Nothing that is shipped to run a cluster imports this package.
 from bayplan.testing.agreement import assert_forms_agree, random_cluster, random_node, random_pod
 from bayplan.testing.builders import NodeBuilder, ObjectBuilder, PodBuilder, api_object, node, pod
 from bayplan.testing.harness import Recorder, cluster, make, reasons, run_filter, run_score
+from bayplan.testing.holding import Holding, holding
+from bayplan.testing.simulating import simulate
 
 __all__ = [
+    "Holding",
     "NodeBuilder",
     "ObjectBuilder",
     "PodBuilder",
@@ -16,6 +20,7 @@ __all__ = [
     "api_object",
     "assert_forms_agree",
     "cluster",
+    "holding",
     "make",
     "node",
     "pod",
@@ -25,4 +30,5 @@ __all__ = [
     "reasons",
     "run_filter",
     "run_score",
+    "simulate",
 ]

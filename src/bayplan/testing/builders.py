@@ -350,12 +350,14 @@ class NodeBuilder(Builder[Node]):
 def pod(name: str) -> PodBuilder:
     """Begin a pod, in the namespace ``default``."""
     spec = {"containers": [{"name": "main"}]}
-    return PodBuilder({"metadata": {"name": name, "namespace": "default"}, "spec": spec})
+    meta = {"name": name, "namespace": "default"}
+    return PodBuilder({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec})
 
 
 def node(name: str) -> NodeBuilder:
     """Begin a node."""
-    started = NodeBuilder({"metadata": {"name": name}}).label({HOSTNAME_LABEL: name})
+    manifest = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
+    started = NodeBuilder(manifest).label({HOSTNAME_LABEL: name})
     return started.allocatable(cpu="4", memory="32Gi", pods=110)
 
 

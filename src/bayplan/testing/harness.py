@@ -17,7 +17,7 @@ from bayplan.engine.cache import ClusterCache
 from bayplan.engine.store import Shelf
 from bayplan.framework.args import load_args
 from bayplan.framework.cycle_state import CycleState
-from bayplan.framework.handle import Handle, WaitingPod
+from bayplan.framework.handle import Handle, WaitingPod, WaitingPods
 from bayplan.framework.plugin import (
     FilterPlugin,
     Plugin,
@@ -68,11 +68,18 @@ def built_pod(made: Pod | PodBuilder) -> Pod:
     return made.build() if isinstance(made, PodBuilder) else made
 
 
-def make(plugin: type[P], cache: ClusterCache | None = None, *, clock: VirtualClock | None = None, **args: Any) -> P:
+def make(
+    plugin: type[P],
+    cache: ClusterCache | None = None,
+    *,
+    clock: VirtualClock | None = None,
+    waiting: WaitingPods | None = None,
+    **args: Any,
+) -> P:
     """A plugin with a handle on the cache.  Args are written as in a file: ``scoringStrategy={…}``."""
     settings = load_args(plugin, args, f"{plugin.name}Args")
-    given = handle(ClusterCache() if cache is None else cache, clock=clock, reads=plugin.kinds_read())
-    return plugin(settings, given)
+    known = ClusterCache() if cache is None else cache
+    return plugin(settings, handle(known, clock=clock, reads=plugin.kinds_read(), waiting=waiting))
 
 
 def handle(
@@ -81,6 +88,7 @@ def handle(
     clock: VirtualClock | None = None,
     writer: Any = None,
     reads: Iterable[str] | None = None,
+    waiting: WaitingPods | None = None,
 ) -> Handle:
     """A handle on a cache; nobody is nominated, nobody waits, and nothing is written.  ``reads``: all kinds without."""
     shelf = Shelf(cache.objects)
@@ -91,7 +99,7 @@ def handle(
         snapshot=cache.snapshot,
         objects=shelf,
         nominated=NobodyNominated(),
-        waiting=NobodyWaiting(),
+        waiting=waiting or NobodyWaiting(),
         filters=NoFilters(),
         is_preempting=lambda uid: False,
         writer=writer or Recorder(),
