@@ -16,7 +16,7 @@ from tests.e2e.replicas import run_cli
         (["--prometheus-address=ftp://x"], '--prometheus-address: "ftp://x" is not the address of a Prometheus'),
         (
             ["--prometheus-address=x:1", "--policy-config-path=/no/such"],
-            "/no/such: no such file; write a DynamicScheduler",
+            "/no/such: no such file or folder; check the path",
         ),
         (
             ["--prometheus-address=x:1", "--policy-config-map=policy"],
