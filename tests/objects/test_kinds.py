@@ -76,6 +76,28 @@ def test_other_packages_add_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
             'a.yaml:4: PodDisruptionBudget shop/web: apiVersion: there is no PodDisruptionBudget in "policy/v1beta1"; '
             "write policy/v1 instead",
         ),
+        (
+            raw("kosmos.io/v1beta7", "WorkloadPolicy"),
+            'a.yaml:4: WorkloadPolicy shop/web: apiVersion: there is no WorkloadPolicy in "kosmos.io/v1beta7"; '
+            "write kosmos.io/v1alpha1 instead",
+        ),
+        (
+            raw("cluster.open-cluster-management.io/v1", "Placement"),
+            "a.yaml:4: Placement shop/web: apiVersion: there is no Placement in "
+            '"cluster.open-cluster-management.io/v1"; write cluster.open-cluster-management.io/v1beta1 instead',
+        ),
+        *(
+            (raw(version, kind), f'a.yaml:4: {kind} shop/web: kind: there is no kind "{kind}" in "{version}"; {fix}')
+            for version, kind, fix in (
+                ("v1", "pod", 'did you mean "Pod"?'),
+                ("v1", "Pods", 'did you mean "Pod"?'),
+                ("v1", "ConfigMaps", 'did you mean "ConfigMap"?'),
+                ("apps/v1", "Deploymet", 'did you mean "Deployment"?'),
+                ("scheduling.k8s.io/v1", "PriorityClas", 'did you mean "PriorityClass"?'),
+                ("kosmos.io/v1alpha1", "WorkloadPolicys", 'did you mean "WorkloadPolicy"?'),
+                ("cluster.open-cluster-management.io/v1beta1", "Placment", 'did you mean "Placement"?'),
+            )
+        ),
         (raw("example.com/v1", "Pod"), "a.yaml:4: Pod shop/web: example.com/v1 Pod is not a kind known here"),
         (
             raw(metadata={"name": "web", "labels": {"a": "b", "version": 1}}),
@@ -106,6 +128,39 @@ def test_what_does_not_fit_is_one_line_with_the_field(given: dict[str, Any], lin
     with pytest.raises(InputError) as caught:
         kinds.decode(given, "a.yaml", 4)
     assert str(caught.value) == line
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind"),
+    [
+        ("cluster.open-cluster-management.io/v1beta1", "ManagedClusterSet"),
+        ("cluster.open-cluster-management.io/v1beta1", "ManagedClusterSetBinding"),
+        ("kubevirt.io/v1alpha3", "VirtualMachineInstance"),
+        ("autoscaling/v1", "HorizontalPodAutoscaler"),
+    ],
+)
+def test_older_versions_that_there_were_are_read(api_version: str, kind: str) -> None:
+    assert kinds.check_type(raw(api_version, kind)) == kinds.named(kind)
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind"),
+    [
+        ("v1", "Binding"),
+        ("v1", "ComponentStatus"),
+        ("autoscaling/v1", "Scale"),
+        ("certificates.k8s.io/v1", "CertificateSigningRequest"),
+        ("resource.k8s.io/v1", "ResourceSlice"),
+        ("storage.k8s.io/v1", "VolumeAttributesClass"),
+        ("coordination.k8s.io/v1alpha2", "LeaseCandidate"),
+        ("kosmos.io/v1alpha1", "ShadowDaemonSet"),
+        ("kubevirt.io/v1", "VirtualMachineInstancePreset"),
+        ("cluster.open-cluster-management.io/v1alpha1", "ClusterClaim"),
+        ("example.com/v1", "Deploymet"),
+    ],
+)
+def test_kinds_that_there_are_elsewhere_are_strangers(api_version: str, kind: str) -> None:
+    assert kinds.check_type(raw(api_version, kind)) is None
 
 
 def test_bytes_that_are_not_json_are_refused() -> None:

@@ -29,6 +29,9 @@ _BUILT_IN: set[tuple[str, str]] = set()
 _OURS: set[tuple[str, str]] = set()
 """Group and name of the kinds that Bayplan itself reads: nobody can give them another class."""
 
+_NEAR, _SLIP = 0.85, 2
+"""A misspelt kind: how alike it is to one that there is, and how much longer or shorter."""
+
 
 def register(kind: Kind) -> None:
     """Make a kind known; the last one with the same group and name wins.
@@ -106,6 +109,14 @@ for _version, _resource, _known, _namespaced in (
     register(Kind(placement.GROUP, _version, _known.__name__, _resource, _known, _namespaced))
 
 _OURS.update(_KINDS)
+_OLDER = {
+    (placement.GROUP, "ManagedClusterSet"): ("v1alpha1", "v1beta1"),
+    (placement.GROUP, "ManagedClusterSetBinding"): ("v1alpha1", "v1beta1"),
+    (placement.GROUP, "Placement"): ("v1alpha1",),
+    (placement.GROUP, "PlacementDecision"): ("v1alpha1",),
+    **dict.fromkeys(((kubevirt.GROUP, kubevirt.MACHINE), (kubevirt.GROUP, kubevirt.INSTANCE)), ("v1alpha3",)),
+}
+"""Versions of custom resources that were served beside the one that is read here, or before it."""
 
 # Kinds of every API server that only plugins of others read.
 for _group, _version, _names in (
@@ -198,16 +209,20 @@ def check_type(raw: Mapping[str, Any]) -> Kind | None:
         example = known.api_version if known else "v1"
         raise InputError("no apiVersion", object=describe(raw), field="apiVersion", fix=f"write apiVersion: {example}")
     found = find(api_version, kind)
-    if found is not None and (found.api_version == api_version or not is_built_in(found)):
+    if found is not None and _has_version(found, api_version):
         return found
-    meant = found or _by_name(kind)
-    if meant is not None and _is_builtin_group(api_version):
+    meant = found or (_by_name(kind) if _is_builtin_group(api_version) else None)
+    if meant is not None:
         raise InputError(
             f'there is no {kind} in "{api_version}"',
             object=describe(raw),
             field="apiVersion",
             fix=f"write {meant.api_version} instead",
         )
+    guess = _misspelt(api_version, kind)
+    if guess:
+        fix = f'did you mean "{guess}"?'
+        raise InputError(f'there is no kind "{kind}" in "{api_version}"', object=describe(raw), field="kind", fix=fix)
     return None
 
 
@@ -286,6 +301,24 @@ def _without_nulls(value: Any, parent: str = "") -> Any:
 def _by_name(kind: str) -> Kind | None:
     """A kind of that name; what has no class here is nobody's mistake, it may be of some other group."""
     return next((each for each in _KINDS.values() if each.name == kind and not each.is_plain), None)
+
+
+def _has_version(kind: Kind, api_version: str) -> bool:
+    """Whether the version exists.  Of kinds that plugins bring and of those without a class, any may."""
+    key = kind.group, kind.name
+    if key not in _OURS or kind.api_version == api_version:
+        return True
+    return api_version.partition("/")[2] in _OLDER.get(key, ())
+
+
+def _misspelt(api_version: str, kind: str) -> str | None:
+    """The kind that was probably meant.  One letter or two may be wrong: groups have kinds that are not known here."""
+    if _is_builtin_group(api_version):
+        names = [each.name for each in _KINDS.values() if _is_builtin_group(each.api_version)]
+    else:
+        group = api_version.partition("/")[0]
+        names = [each.name for each in _KINDS.values() if each.group == group]
+    return nearest(kind, (name for name in names if abs(len(name) - len(kind)) <= _SLIP), cutoff=_NEAR)
 
 
 def _is_builtin_group(api_version: str) -> bool:
