@@ -119,6 +119,37 @@ def test_mistakes(
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("constraint", "told"),
+    [
+        ("topologyKey: regoin, topologyKeyType: Label", "over regoin spreads nothing: no cluster has the label regoin"),
+        ("topologyKey: region, topologyKeyType: Claim", "over region spreads nothing: no cluster has the claim region"),
+        (
+            "topologyKey: region, topologyKeyType: Label, weights: {us: 2, ue: 3}",
+            "the weight of ue has no effect: no cluster has region=ue",
+        ),
+    ],
+)
+def test_what_a_constraint_names_and_no_cluster_has_is_told(
+    constraint: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path, f"{{numberOfClusters: 2, spreadPolicy: {{spreadConstraints: [{{{constraint}}}]}}}}")
+    assert main(["place", "-f", path]) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("warning: ")
+    assert "fleet.yaml:27: Placement default/p0: " in line
+    assert line.endswith(told)
+
+
+def test_constraints_that_cross_say_how_much_room_they_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hard = "topologyKeyType: Label, whenUnsatisfiable: DoNotSchedule"
+    levels = f"[{{topologyKey: region, {hard}}}, {{topologyKey: zone, minDomains: 9, {hard}}}]"
+    path = Path(write(tmp_path, f"{{numberOfClusters: 4, spreadPolicy: {{scope: Flat, spreadConstraints: {levels}}}}}"))
+    path.write_text(path.read_text().replace("region: eu}", "region: eu, zone: a}").replace("us}", "us, zone: b}"))
+    assert main(["place", "-f", str(path)]) == 1
+    assert "2 more clusters are wanted; the spread policy left room for 2 of 4 clusters, " in capsys.readouterr().out
+
+
 def test_files_without_a_placement(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["place", "-f", write(tmp_path)]) == 2
     assert "there is no Placement in the files" in capsys.readouterr().err

@@ -47,6 +47,7 @@ def place(
     import time
 
     from bayplan.placement import placing
+    from bayplan.placement.explaining import unmatched
     from bayplan.simulator import loading
 
     at = options.read_now(now)
@@ -60,8 +61,10 @@ def place(
     is_wrong = False
     for document in documents:
         told = document["placement"]
-        plan = state.evaluation(f"{told['namespace']}/{told['name']}").plan
-        source = given.place(plan.placement)
+        evaluation = state.evaluation(f"{told['namespace']}/{told['name']}")
+        plan, source = evaluation.plan, given.place(evaluation.plan.placement)
+        for note in unmatched(evaluation):
+            warn(str(InputError(note).located(*_origin(source), f"Placement {plan.key}")))
         for mistake in plan.mistakes:
             is_wrong = True
             complain(str(mistake.located(*_origin(source), f"Placement {plan.key}")))

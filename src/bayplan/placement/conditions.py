@@ -72,8 +72,8 @@ def _missing(evaluation: Evaluation) -> str:
 
 def _allowed(evaluation: Evaluation, number: int) -> str:
     """What the spread constraints leave, and which one is in the way of more."""
-    about = "at most" if evaluation.outcome.is_exact else "found room for"
-    text = f"the spread policy allows {about} {number} of {int(evaluation.eligible.sum())} clusters"
+    about = "allows at most" if evaluation.outcome.is_exact else "left room for"
+    text = f"the spread policy {about} {number} of {int(evaluation.eligible.sum())} clusters"
     for level, found in zip(evaluation.plan.levels, domains.report(evaluation).levels, strict=True):
         if found.blocking is not None:
             return f"{text}, {found.blocking.about(level.key[1])}"

@@ -6,6 +6,7 @@ changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -67,6 +68,20 @@ def reason(evaluation: Evaluation, name: str) -> str:
         column = table.column(level.key)
         told.append(f"{level.key[1]}={column.values[column.ids[row]] or '<none>'}")
     return ", ".join(told)
+
+
+def unmatched(evaluation: Evaluation) -> Iterator[str]:
+    """What the constraints name and no cluster has: it may be misspelt, or there later."""
+    table = evaluation.fleet.table
+    for level in evaluation.plan.levels if table.row_of else ():
+        kind, name = level.key
+        values = {*table.column(level.key).values} - {""}
+        if not values:
+            yield f"the constraint over {name} spreads nothing: no cluster has the {kind.lower()} {name}"
+            continue
+        for value in level.weights:
+            if value not in values:
+                yield f"the weight of {value} has no effect: no cluster has {name}={value}"
 
 
 def _filters(evaluation: Evaluation, moment: Moment) -> list[Document]:

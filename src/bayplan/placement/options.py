@@ -113,7 +113,8 @@ def _read(text: str, name: str, struct: type[Any], fields: str, shorthand: str =
     if shorthand and isinstance(value, int):
         value = {shorthand: value}
     if not isinstance(value, dict):
-        raise _wrong(name, InputError("these are no fields", fix="write them as JSON or YAML"))
+        example = f"{shorthand}: 6" if shorthand else "spreadConstraints: [{topologyKey: region, minDomains: 2}]"
+        raise _wrong(name, InputError("must be a mapping", fix=f"write fields, such as {{{example}}}"))
     unknown = api_fields.check_fields(fields, value)
     if unknown:
         raise _wrong(name, *unknown)
