@@ -178,6 +178,26 @@ def test_pods_that_fare_alike_are_told_once_and_those_in_need_first(shell: Shell
     assert text.count("default/web-3 and 1 more: Unschedulable: 0/2 nodes are available") == 1
 
 
+def test_names_of_workloads_go_before_pods_of_other_namespaces(shell: Shell) -> None:
+    path = shell.write("all.yaml", joined(NODE, POD, workload("Deployment", "web", "1", 2)))
+    for what, said in (
+        ("shop/web", "; there is a Deployment of that name: write deployment/web\n"),
+        ("deplyment/web", '; did you mean "deployment/web"?\n'),
+        ("elsewhere/web", "; there is one in default: add -n default\n"),
+    ):
+        ended = shell.run("explain", what, "-f", path)
+        assert (ended.code, ended.err.endswith(said)) == (2, True), ended
+
+
+def test_pods_for_which_a_plugin_fails_alike_are_told_once(shell: Shell, shop: str) -> None:
+    raising = "from bayplan.framework import FilterPlugin\n\n\nclass Raises(FilterPlugin):\n    name = 'Raises'\n\n"
+    raising += "    def filter_node(self, state, pod, node):\n        raise ValueError('boom')\n"
+    plugin = shell.write("raises.py", raising)
+    ended = shell.run("explain", "deploy/web", "-n", "shop", "-f", shop, "--plugin", f"{plugin}:Raises", "-o", "json")
+    assert ended.code == 2
+    assert [len(group["pods"]) for group in json.loads(ended.out)["groups"]] == [2]
+
+
 def test_a_virtual_machine_is_found_by_way_of_its_instance(shell: Shell) -> None:
     owner = "[{apiVersion: kubevirt.io/v1, kind: KIND, name: NAME, uid: u, controller: true}]"
     instance = (
@@ -203,6 +223,8 @@ def test_a_virtual_machine_is_found_by_way_of_its_instance(shell: Shell) -> None
         (("pod/web", "-n", "shop"), "; there is a Deployment of that name: write deployment/web"),
         (("shop/web",), "; there is a Deployment of that name: write deployment/web"),
         (("deploymnt/web", "-n", "deploymnt"), '; did you mean "deployment/web"?'),
+        (("node/n1",), "; node is neither a pod nor a workload: write pod/NAME, deployment/NAME or another workload"),
+        (("configmaps/web",), "; configmaps is neither a pod nor a workload: write pod/NAME"),
         (("deploy/web", "-n", "shpo"), "; there is one in shop: add -n shop"),
         (("deploy/wbe", "-n", "shpo"), "; nothing is in that namespace, did you mean -n shop?"),
         (("pod/db", "-n", "shop"), "; there is a StatefulSet of that name: write statefulset/db"),

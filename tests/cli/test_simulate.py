@@ -256,6 +256,14 @@ def test_sums_are_shown_on_request(shell: Shell) -> None:
     assert document["byNodeKind"][0]["nodeKind"] == "4 cpu, 8Gi memory"
 
 
+@pytest.mark.parametrize("flag", ["--summary", "--explain"])
+@pytest.mark.parametrize("shape", ["name", "manifests"])
+def test_what_a_shape_does_not_show_is_refused(shell: Shell, flag: str, shape: str) -> None:
+    ended = shell.run("simulate", "-f", shell.write("all.yaml", NODE), "-o", shape, flag)
+    said = f"error: {flag}: has no effect with -o {shape}; leave out one of the two\n"
+    assert (ended.code, ended.out, ended.err) == (2, "", said)
+
+
 def test_a_configuration_for_none_of_the_pods_is_told(shell: Shell) -> None:
     config = shell.write("config.yaml", CONFIG)
     file = shell.write("b.yaml", joined(NODE, POD))

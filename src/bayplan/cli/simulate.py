@@ -79,6 +79,9 @@ def simulate(
     started, length = options.read_now(now), options.read_duration(run_for, "--for")
     if outage and length is None:
         raise InputError("has no effect without --for", field="--outage", fix="write --for, too, or leave it out")
+    for flag, is_given in (("--explain", explain), ("--summary", summary)):
+        if is_given and output in (Shape.NAME, Shape.MANIFESTS):
+            raise InputError(f"has no effect with -o {output}", field=flag, fix="leave out one of the two")
     given = loading.read(filename, recursive=recursive, config=config, plugins=plugin or ())
     ended: list[World] = []
     with progress("pods tried") as tell:

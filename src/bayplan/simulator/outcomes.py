@@ -80,7 +80,8 @@ def _groups(world: World, pods: Sequence[Pod], progress: Progress) -> list[dict[
     groups: dict[tuple[Any, ...], dict[str, Any]] = {}
     for done, pod in enumerate(pods, 1):
         told = explain_pod(world, pod.namespace, pod.name)
-        outcome = told["verdict"], told["node"], told["message"]
+        # What a plugin raised is told with the name of the pod.
+        outcome = told["verdict"], told["node"], told["message"].replace(pod.key, "")
         group = groups.setdefault(outcome, {"pods": [], "explanation": told})
         group["pods"].append(pod.name)
         progress(done, len(pods))

@@ -94,13 +94,16 @@ def missing(subject: Subject, known: Collection[Subject]) -> InputError:
 
 def _hint(subject: Subject, known: Collection[Subject]) -> str:
     kind, namespace, name = subject
+    no_namespace = _no_namespace(subject, known)
+    if no_namespace:
+        return no_namespace
+    others = [each for each in known if each.namespace == namespace and each.name == name]
+    if others:
+        return f"; there is a {others[0].kind} of that name: write {others[0].kind.lower()}/{name}"
     alike = [each for each in known if each.kind == kind]
     elsewhere = list(dict.fromkeys(each.namespace for each in alike if each.name == name))
     if elsewhere:
         return f"; there is one in {', '.join(elsewhere)}: add -n {elsewhere[0]}"
-    others = [each for each in known if each.namespace == namespace and each.name == name]
-    if others:
-        return f"; there is a {others[0].kind} of that name: write {others[0].kind.lower()}/{name}"
     if kind not in (POD, *WORKLOADS):
         return did_you_mean(kind, [POD, *WORKLOADS]) or f"; nothing here is looked after by a {kind}"
     here = [each.name for each in alike if each.namespace == namespace]
@@ -110,13 +113,22 @@ def _hint(subject: Subject, known: Collection[Subject]) -> str:
     return _nearby(subject, known)
 
 
+def _no_namespace(subject: Subject, known: Collection[Subject]) -> str:
+    """What was taken for a namespace may have been meant as a kind."""
+    kind, word, name = subject
+    if kind != POD or any(each.namespace == word for each in known):
+        return ""
+    meant = kind_near(word)
+    if meant is not None and any((each.kind, each.name) == (meant, name) for each in known):
+        return f'; did you mean "{meant.lower()}/{name}"?'
+    if any(word.lower() in (each.name.lower(), each.plural) for each in kinds.all_kinds()):
+        return f"; {word} is neither a pod nor a workload: {FIX}"
+    return ""
+
+
 def _nearby(subject: Subject, known: Collection[Subject]) -> str:
     """Something near in another namespace, or of another kind."""
     spaces = {each.namespace for each in known}
-    word = kind_near(subject.namespace)
-    if word is not None and subject.kind == POD and any(each.kind == word and each.name == subject.name
-                                                        for each in known):  # fmt: skip
-        return f'; did you mean "{word.lower()}/{subject.name}"?'
     if subject.namespace not in spaces:
         guess = nearest(subject.namespace, spaces)
         return f"; nothing is in that namespace{f', did you mean -n {guess}?' if guess else ''}"
