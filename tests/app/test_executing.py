@@ -16,11 +16,10 @@ import pytest
 from bayplan.app.executing import MAX_PATCHING, Executor, status_patch
 from bayplan.clock import VirtualClock
 from bayplan.engine.events import BindFailed, Bound, Event, PreemptionDone
-from bayplan.engine.intents import Bind, Emit, Evict, Intent, PatchStatus
-from bayplan.errors import ConflictError, LeadershipLostError, NotFoundError, TransportError
+from bayplan.engine.intents import Bind, Evict, Intent, PatchStatus
+from bayplan.errors import ConflictError, NotFoundError, TransportError
 from bayplan.framework.decision import Decision
 from bayplan.framework.plugin import QueuedPod
-from bayplan.framework.status import Code, Status
 from bayplan.objects.pod import Pod
 from bayplan.testing import pod
 
@@ -123,7 +122,7 @@ def made() -> tuple[Executor, Engine, Parts]:
     parts = Parts(engine)
     executor: Any = Executor
     return (
-        executor(engine, parts, parts, parts, parts, VirtualClock(NOW), lambda intents, started: None),
+        executor(engine, parts, parts, parts, parts, VirtualClock(NOW), lambda outcome, started, took_s: None),
         engine,
         parts,
     )
@@ -218,44 +217,6 @@ async def test_a_cycle_that_breaks_gives_the_pod_back() -> None:
     assert event.status.is_error
     assert executor.binding_cycles == 0
     assert executor.woken.is_set()
-
-
-@pytest.mark.parametrize(
-    ("error", "says"),
-    [(ConflictError(409, "taken"), False), (NotFoundError(404, "gone"), False), (None, True)],
-)
-async def test_nothing_is_said_about_a_pod_that_others_bound_or_deleted(error: Exception | None, says: bool) -> None:
-    executor, engine, parts = made()
-    engine.outcome = lambda bind: BindFailed(bind.queued, bind.decision, Status(Code.ERROR, ("no",), error=error))
-    engine.answer = [Emit(WEB, "Warning", "FailedScheduling", "Scheduling", "no"), no()]
-    executor.carry_out([bind()])
-    await settle(executor)
-    assert (bool(parts.emitted), bool(parts.patches)) == (says, says)
-
-
-@pytest.mark.parametrize(
-    ("slow", "text"),
-    [
-        ({}, "not the leader any more: nothing was written"),
-        (
-            {"Slow/Filter": 12.04, "Other/Score": 0.2},
-            "not the leader any more: nothing was written; plugin Slow took 12.0 s in Filter, and meanwhile the lease was "
-            "not renewed",
-        ),
-    ],
-)
-async def test_a_lease_that_ran_out_is_not_blamed_on_the_bind_plugin(slow: dict[str, float], text: str) -> None:
-    executor, engine, parts = made()
-    lost = LeadershipLostError("not the leader any more: nothing was written")
-    engine.outcome = lambda bind: BindFailed(bind.queued, bind.decision, Status(Code.ERROR, ("no",), error=lost))
-    note = 'running Bind plugin "DefaultBinder": not the leader any more'
-    engine.answer = [Emit(WEB, "Warning", "FailedScheduling", "Scheduling", note), no(message=note)]
-    intent = bind()
-    intent.decision.slow_plugins = slow
-    executor.carry_out([intent])
-    await settle(executor)
-    assert parts.notes == [text]
-    assert [patch["conditions"][0]["message"] for _, patch in parts.patches] == [text]
 
 
 async def test_the_end_of_a_preemption_is_told() -> None:

@@ -413,4 +413,4 @@ async def test_a_slow_extender_holds_up_neither_watches_nor_pods_that_it_has_no_
             assert await cluster.bound("asked") == "n2"
             assert await cluster.bound("p1") == "n2", "the news of n1's end was heard before p1's turn"
             assert watched - asked_at[0] < 1.0
-            assert run.live.engine.schedule_one() is None
+            assert run.live.engine.schedule(1) is None

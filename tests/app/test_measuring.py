@@ -11,6 +11,7 @@ import pytest
 from bayplan.app.measuring import Measuring
 from bayplan.clock import VirtualClock
 from bayplan.engine.events import BindFailed, Bound
+from bayplan.engine.intents import Outcome, PatchStatus
 from bayplan.framework.decision import Decision
 from bayplan.framework.plugin import QueuedPod
 from bayplan.framework.status import Code, Status, unschedulable
@@ -112,7 +113,8 @@ def test_an_attempt_that_ends_early_blames_its_last_point(
     made_decision: Decision, reason: str, expected: list[tuple[str, str]]
 ) -> None:
     measuring, sink, _ = made()
-    measuring.attempt_failed(made_decision, reason, time.perf_counter())
+    told = PatchStatus(WEB, reason, "no")
+    measuring.decided(Outcome(made_decision, [told]), time.perf_counter(), 0.5)
     assert points(sink) == expected
 
 
@@ -122,7 +124,7 @@ def test_plugin_evaluations_are_counted_without_those_that_were_skipped() -> Non
     full.state.skip_filter.add("A")
     full.state.skip_score.add("C")
     for each in (full, full, short):
-        measuring.decided(each, 0.5)
+        measuring.decided(Outcome(each, []), 0.0, 0.5)
     assert sink.of("plugin_evaluation_total") == [], "only when somebody looks"
     measuring.publish()
     counts: dict[tuple[str, str], float] = {}

@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 
 from bayplan.clock import VirtualClock
 from bayplan.engine.cache import ClusterCache
+from bayplan.engine.evaluation import Evaluator, Settings
 from bayplan.engine.events import Event, NodeAdded, ObjectAdded, PodAdded
-from bayplan.engine.filtering import Filters
-from bayplan.engine.intents import Bind, Emit, Evict, Intent, PatchStatus
+from bayplan.engine.intents import Bind, Emit, Evict, Intent, Outcome, PatchStatus
+from bayplan.engine.node_filters import NodeFilters
 from bayplan.engine.scheduler import MakeHandle, Scheduler
-from bayplan.engine.scheduling_cycle import Settings, decide
 from bayplan.framework import plugin as contract
 from bayplan.framework.config_model import SchedulerConfig
 from bayplan.framework.decision import Decision
@@ -185,12 +185,12 @@ class Cycle:
     ) -> None:
         self.cache: ClusterCache = cluster(nodes, pods)
         self.profile = make_profile(plugins, None, None, **weights)
-        self.filters = Filters(self.profile, nominated or NobodyNominated())
+        self.filters = NodeFilters(self.profile, nominated or NobodyNominated())
         self.settings = Settings(order=self.cache.node_order)
 
     def decide(self, pod: PodBuilder | Pod) -> Decision:
         made = pod.build() if isinstance(pod, PodBuilder) else pod
-        return decide(made, self.cache.snapshot(), self.profile, self.filters, self.settings)
+        return Evaluator(self.filters, self.cache).decide(made, self.settings)
 
     def plugin(self, name: str) -> Any:
         return self.profile.instances[name]
@@ -256,9 +256,7 @@ class World:
 
     def schedule(self) -> list[Intent]:
         """Schedule the next pod; there must be one."""
-        intents = self.scheduler.schedule_one()
-        assert intents is not None, "nobody to schedule"
-        return intents
+        return intents_of(self.scheduler.schedule(1))
 
     def bind(self) -> Bind:
         """Schedule the next pod, which must find a node."""
@@ -276,6 +274,12 @@ class World:
     def run(self, main: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine in virtual time."""
         return clock_loop.run(main, self.clock)
+
+
+def intents_of(outcomes: Iterable[Outcome] | None) -> list[Intent]:
+    """What is to be done about pods that were scheduled; there must be some."""
+    assert outcomes is not None, "nobody to schedule"
+    return [intent for outcome in outcomes for intent in outcome.intents]
 
 
 def note_of(intents: Iterable[Intent]) -> str:

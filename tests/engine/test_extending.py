@@ -284,14 +284,14 @@ def test_no_pod_is_scheduled_and_no_news_is_heard_while_an_extender_is_asked() -
     world.add(pod("a"), pod("b"))
     (ask,) = world.schedule()
     assert isinstance(ask, AskExtenders)
-    assert world.scheduler.schedule_one() is None
+    assert world.scheduler.schedule(1) is None
     world.scheduler.handle(NodeDeleted(node("n1").build()))
     world.scheduler.handle(PodDeleted(pod("b").build()))
     assert len(world.cache.nodes) == 3
     intents = world.scheduler.handle(world.run(world.scheduler.ask(ask)))
     assert bound_to(intents) == "n1", "the cycle looked at the cluster as it was"
     assert len(world.cache.nodes) == 2
-    assert world.scheduler.schedule_one() is None, "b is gone"
+    assert world.scheduler.schedule(1) is None, "b is gone"
 
 
 def test_an_event_that_cannot_be_handled_does_not_keep_later_ones_unheard() -> None:
@@ -309,7 +309,7 @@ def test_a_cycle_that_breaks_still_ends() -> None:
     world = world_of(Scripted(filter=lambda names: names, prioritize=[("n1", 2**70)]))
     world.add(pod("a"), pod("b"))
     assert patch_of(schedule(world)).reason == "SchedulerError"
-    assert world.scheduler.schedule_one() is not None
+    assert world.scheduler.schedule(1) is not None
 
 
 def test_work_that_waits_cannot_be_run_straight_through() -> None:

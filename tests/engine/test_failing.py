@@ -8,7 +8,8 @@ import pytest
 
 from bayplan.engine.events import BindFailed, NodeAdded, PodAdded, PodChanged, PodDeleted
 from bayplan.engine.failing import MAX_NOTE_BYTES, cut
-from bayplan.engine.intents import Emit, PatchStatus
+from bayplan.engine.intents import Emit, Intent, PatchStatus
+from bayplan.errors import ConflictError, LeadershipLostError, NotFoundError
 from bayplan.framework.plugin import Nomination, PostFilterResult
 from bayplan.framework.status import Code, Status, failed, unresolvable, unschedulable
 from bayplan.testing import node, pod
@@ -80,9 +81,9 @@ def test_without_nodes_the_pod_is_tried_again_after_an_error_backoff_or_with_the
     assert (patch.reason, patch.nominated_node) == ("Unschedulable", "")
     ((place, queued),) = world.queue.entries()
     assert (place, queued.consecutive_errors, queued.unschedulable_plugins) == ("backoff", 1, frozenset())
-    assert world.scheduler.schedule_one() is None, "an error backoff is waited out"
+    assert world.scheduler.schedule(1) is None, "an error backoff is waited out"
     world.scheduler.handle(NodeAdded(node("n").build()))
-    assert world.scheduler.schedule_one() is not None, "unlike kube-scheduler's, which lasts up to ten seconds more"
+    assert world.scheduler.schedule(1) is not None, "unlike kube-scheduler's, which lasts up to ten seconds more"
 
 
 @pytest.mark.parametrize(
@@ -232,3 +233,37 @@ def test_help_without_victims_evicts_nobody() -> None:
     world = rejecting(PostFilterResult(Nomination("n")))
     world.add(P)
     assert [type(intent) for intent in world.schedule()] == [Emit, PatchStatus]
+
+
+# -- what the API server said to a bind --
+
+
+def unbound(error: Exception | None, slow: dict[str, float]) -> list[Intent]:
+    """What is to be done after a bind that ended with this error."""
+    world = World()
+    world.add(node("n"), P)
+    bind = world.bind()
+    bind.decision.slow_plugins = slow
+    return world.scheduler.handle(BindFailed(bind.queued, bind.decision, Status(Code.ERROR, ("no",), error=error)))
+
+
+@pytest.mark.parametrize("error", [ConflictError(409, "taken"), NotFoundError(404, "gone")])
+def test_nothing_is_said_about_a_pod_that_others_bound_or_deleted(error: Exception) -> None:
+    assert unbound(error, {}) == []
+    assert note_of(unbound(None, {})) == "no"
+
+
+@pytest.mark.parametrize(
+    ("slow", "text"),
+    [
+        ({}, "not the leader any more: nothing was written"),
+        (
+            {"Slow/Filter": 12.04, "Other/Score": 0.2},
+            "not the leader any more: nothing was written; plugin Slow took 12.0 s in Filter, and meanwhile the lease was "
+            "not renewed",
+        ),
+    ],
+)
+def test_a_lease_that_ran_out_is_not_blamed_on_the_bind_plugin(slow: dict[str, float], text: str) -> None:
+    intents = unbound(LeadershipLostError("not the leader any more: nothing was written"), slow)
+    assert note_of(intents) == patch_of(intents).message == text

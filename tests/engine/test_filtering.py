@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayplan.engine.filtering import how_many, stop_early
+from bayplan.engine.partial_search import how_many, stop_early
 from bayplan.framework.diagnosis import FEASIBLE, UNVISITED, Diagnosis
 from bayplan.framework.plugin import PreFilterExtensions, PreFilterResult, Verdicts
 from bayplan.framework.status import SKIP, Code, Reason, Status, unresolvable, unschedulable

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayplan.engine.filtering import Filters
+from bayplan.engine.node_filters import NodeFilters
 from bayplan.framework import Code, CycleState, Depends, FilterPlugin, NodeTable, NodeView, Reason, Verdict
 from bayplan.framework.dry_running import RowsDryRun
 from bayplan.framework.snapshot import Codes
@@ -16,6 +16,7 @@ from bayplan.objects.pod import Pod
 from bayplan.plugins.default_preemption import DefaultPreemption
 from bayplan.plugins.node_resources_fit import NodeResourcesFit
 from bayplan.testing import node, pod
+from bayplan.testing.harness import NobodyNominated
 from tests.engine.support import World, note_of, patch_of
 
 BOSS = pod("boss").priority(100).cpu(2)
@@ -102,10 +103,11 @@ def test_nodes_with_expected_pods_are_judged_with_them(plugin: type[FilterPlugin
 
 
 def test_without_filters_that_look_at_pods_a_cycle_goes_by_columns() -> None:
-    made = world()
-    filters: Filters = made.scheduler.filters["default-scheduler"]
-    assert filters.goes_by_columns(CycleState())
-    assert not world(Undeclared).scheduler.filters["default-scheduler"].goes_by_columns(CycleState())
+    def filters_of(*plugins: type[FilterPlugin]) -> NodeFilters:
+        return NodeFilters(world(*plugins).profile, NobodyNominated())
+
+    assert filters_of().goes_by_columns(CycleState())
+    assert not filters_of(Undeclared).goes_by_columns(CycleState())
     sits_out = CycleState()
     sits_out.skip_filter.add("Undeclared")
-    assert world(Undeclared).scheduler.filters["default-scheduler"].goes_by_columns(sits_out)
+    assert filters_of(Undeclared).goes_by_columns(sits_out)

@@ -52,7 +52,7 @@ def test_a_pod_is_decided_committed_bound_and_confirmed() -> None:
 
 
 def test_there_may_be_nothing_to_do() -> None:
-    assert World().scheduler.schedule_one() is None
+    assert World().scheduler.schedule(1) is None
 
 
 def test_scheduling_goes_on_with_assumed_pods_counted() -> None:
@@ -164,7 +164,7 @@ def test_what_pre_enqueue_may_say(answer: Any, place: str) -> None:
     world = World(named(SaysPreEnqueue, "Gate", answer=answer))
     world.add(node("n"), P)
     assert world.where(P) == place
-    assert (world.scheduler.schedule_one() is None) is (place == "gated"), "nothing is told of a gated pod"
+    assert (world.scheduler.schedule(1) is None) is (place == "gated"), "nothing is told of a gated pod"
 
 
 # -- failed binds --
@@ -273,7 +273,7 @@ def test_time_alone_brings_pods_back() -> None:
     world = World(named(SaysFilter, "F", answer=RuntimeError("boom")))
     world.add(node("n"), P)
     world.schedule()
-    assert world.scheduler.schedule_one() is None
+    assert world.scheduler.schedule(1) is None
     world.clock.advance(2)
     assert world.scheduler.handle(Tick()) == []
     assert world.where(P) == "active"

@@ -14,7 +14,7 @@ from bayplan.framework.status import unschedulable
 from bayplan.plugins.default_binder import DefaultBinder
 from bayplan.plugins.priority_sort import PrioritySort
 from bayplan.testing import PodBuilder, Recorder, node, pod
-from tests.engine.support import SaysFilter, SaysScoreNode, named, note_of
+from tests.engine.support import SaysFilter, SaysScoreNode, intents_of, named, note_of
 
 CLASSES: list[type[Plugin]] = [
     PrioritySort,
@@ -51,9 +51,7 @@ def scheduler_of(*pods: PodBuilder, nodes: int = 300) -> Scheduler:
 
 def test_each_profile_has_plugins_of_its_own() -> None:
     made = scheduler_of(pod("p").scheduler("a"), pod("q").scheduler("strict"), nodes=3)
-    first, second = made.schedule_one(), made.schedule_one()
-    assert first is not None
-    assert second is not None
+    first, second = intents_of(made.schedule(1)), intents_of(made.schedule(1))
     assert isinstance(first[0], Bind)
     assert note_of(second) == "0/3 nodes are available: 3 not here."
     instances = [made.profiles[name].instances["Score"] for name in ("a", "b")]
@@ -62,8 +60,7 @@ def test_each_profile_has_plugins_of_its_own() -> None:
 
 def test_events_are_reported_under_the_name_of_the_profile() -> None:
     made = scheduler_of(pod("q").scheduler("strict"), nodes=1)
-    intents = made.schedule_one()
-    assert intents is not None
+    intents = intents_of(made.schedule(1))
     assert [intent.reporter for intent in intents if isinstance(intent, Emit)] == ["strict"]
 
 
@@ -71,9 +68,7 @@ def test_where_the_next_search_starts_is_shared() -> None:
     made = scheduler_of(*(pod(f"p{number}").scheduler("ab"[number % 2]) for number in range(4)))
     firsts = []
     for _ in range(4):
-        intents = made.schedule_one()
-        assert intents is not None
-        (bind,) = intents
+        (bind,) = intents_of(made.schedule(1))
         assert isinstance(bind, Bind)
         firsts.append(int(bind.decision.feasible[0]))
     assert firsts == [0, 150, 0, 150]
@@ -81,5 +76,5 @@ def test_where_the_next_search_starts_is_shared() -> None:
 
 def test_a_pod_of_no_profile_is_nobodys_business() -> None:
     made = scheduler_of(pod("p"), pod("q").scheduler("c"))
-    assert made.schedule_one() is None
+    assert made.schedule(1) is None
     assert list(made.queue.entries()) == []

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from bayplan.engine.events import NodeAdded, NodeDeleted, ObjectAdded, PodDeleted
-from bayplan.engine.filtering import FEW_NODES, Filters
+from bayplan.engine.filtering import FEW_NODES
+from bayplan.engine.node_filters import NodeFilters
 from bayplan.framework.answers import PostFilterResult
 from bayplan.framework.decision import Decision
 from bayplan.framework.dry_running import RowsDryRun
@@ -197,7 +198,7 @@ def test_columns_say_what_node_by_node_says(seed: int, monkeypatch: pytest.Monke
         decision, result = asked(story.world, boss)
         actual = told(decision, result)
         with monkeypatch.context() as patch:
-            patch.setattr(Filters, "goes_by_columns", lambda self, state: False)
+            patch.setattr(NodeFilters, "goes_by_columns", lambda self, state: False)
             patch.setattr(RankedPods, "with_lower", lambda self, nodes, rows, priority: rows)
             expected = told(*asked(story.world, boss))
         assert actual == expected

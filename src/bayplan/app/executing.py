@@ -9,8 +9,8 @@ says "not scheduled" is never written after its bind.  Evictions are in ``app.ev
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -19,10 +19,9 @@ from bayplan.app.evicting import Evictions, wire_time
 from bayplan.app.measuring import Measuring
 from bayplan.clock import Clock
 from bayplan.engine.events import BindFailed, Bound
-from bayplan.engine.intents import AskExtenders, Bind, Emit, Evict, Intent, PatchStatus
+from bayplan.engine.intents import AskExtenders, Bind, Emit, Evict, Intent, Outcome, PatchStatus
 from bayplan.engine.scheduler import Scheduler
-from bayplan.errors import BayplanError, ConflictError, LeadershipLostError, NotFoundError
-from bayplan.framework.decision import Decision
+from bayplan.errors import BayplanError, ConflictError, NotFoundError
 from bayplan.framework.ports import ClusterWriter
 from bayplan.framework.status import failed
 from bayplan.kube.recorder import Recorder
@@ -43,7 +42,7 @@ class Executor:
         measuring: Measuring,
         evictions: Evictions,
         clock: Clock,
-        decided: Callable[[list[Intent], float], None],
+        decided: Callable[[Outcome, float, float], None],
     ) -> None:
         self._scheduler = scheduler
         self._writer = writer
@@ -52,7 +51,7 @@ class Executor:
         self._evictions = evictions
         self._clock = clock
         self._decided = decided
-        """Hears what is to be done after a cycle that had to wait for extenders, and when that cycle began."""
+        """Hears what came of a cycle that had to wait for extenders, when it began and how long it took."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._slots = asyncio.Semaphore(MAX_PATCHING)
         self._patches: dict[str, PatchStatus] = {}
@@ -122,7 +121,8 @@ class Executor:
 
     async def _ask(self, ask: AskExtenders, started: float) -> None:
         event = await self._scheduler.ask(ask)
-        self._decided(self._scheduler.handle(event), started)
+        outcome = Outcome(event.decision, self._scheduler.handle(event))
+        self._decided(outcome, started, time.perf_counter() - started)
         self.woken.set()
 
     # -- binding --
@@ -135,16 +135,6 @@ class Executor:
             self.binding_cycles -= 1
         self._measuring.binding_ended(event, started)
         intents = self._scheduler.handle(event)
-        error = event.status.error if isinstance(event, BindFailed) else None
-        if isinstance(error, (ConflictError, NotFoundError)):
-            # Bound by somebody else, or gone: there is nothing to say about a pod we no longer schedule.
-            log.info("not bound", pod=bind.decision.pod.key, error=str(error))
-            intents = [i for i in intents if not isinstance(i, (Emit, PatchStatus))]
-        elif isinstance(error, LeadershipLostError):
-            # The Bind plugin was only the first to notice.
-            why = _why_unwritten(error, bind.decision)
-            log.warning("not bound", pod=bind.decision.pod.key, error=why)
-            intents = [_saying(i, why) for i in intents]
         self.carry_out(intents)
         self.woken.set()
 
@@ -202,26 +192,6 @@ class Executor:
             self._evicting -= 1
         self.carry_out(self._scheduler.handle(done))
         self.woken.set()
-
-
-def _why_unwritten(error: LeadershipLostError, decision: Decision) -> str:
-    """With the plugin that held up the renewal of the lease, if one did."""
-    slow = decision.slow_plugins
-    if not slow:
-        return str(error)
-    name = max(slow, key=lambda each: slow[each])
-    plugin, _, point = name.partition("/")
-    return f"{error}; plugin {plugin} took {slow[name]:.1f} s in {point}, and meanwhile the lease was not renewed"
-
-
-def _saying(intent: Intent, text: str) -> Intent:
-    """The same intent with another text."""
-    match intent:
-        case Emit():
-            return replace(intent, note=text)
-        case PatchStatus():
-            return replace(intent, message=text)
-    return intent
 
 
 def status_patch(patch: PatchStatus, now: float) -> dict[str, Any]:

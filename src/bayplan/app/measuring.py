@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from bayplan.clock import Clock
 from bayplan.engine.events import BindFailed, Bound
+from bayplan.engine.intents import Intent, Outcome, PatchStatus
 from bayplan.framework.decision import Decision
 from bayplan.framework.plugin import QueuedPod
 from bayplan.framework.ports import MetricSink
@@ -23,8 +24,8 @@ MANY_ATTEMPTS = 15
 _BINDING = ("WaitOnPermit", "PreBind", "Bind")
 _OK = Code.SUCCESS.title
 
-_Run = tuple[str, bool, bool, frozenset[str], frozenset[str]]
-"""Profile, was it filtered, was it scored, and who was skipped in each."""
+_Run = tuple[str, bool, bool, frozenset[str], frozenset[str], frozenset[str]]
+"""Profile, was it filtered, was it scored, who was not asked at all, and who not in each."""
 
 
 class Measuring:
@@ -36,20 +37,24 @@ class Measuring:
         self._clock = clock
         self._runs: Counter[_Run] = Counter()
 
-    def decided(self, decision: Decision, took_s: float) -> None:
-        """A decision was made, and committed if it could be."""
+    def decided(self, outcome: Outcome, started: float, took_s: float) -> None:
+        """A decision was made, and committed if it could be; the attempt began at ``started``."""
+        decision = outcome.decision
+        assert decision is not None
         self._metrics.observe("scheduling_algorithm_duration_seconds", took_s)
         timings, state = decision.timings, decision.state
         if "PreFilter" in timings:
-            skipped = frozenset(state.skip_filter), frozenset(state.skip_score)
-            self._runs[decision.profile_name, "Filter" in timings, "Score" in timings, *skipped] += 1
+            kept = decision.kept_plugins
+            run = decision.profile_name, "Filter" in timings, "Score" in timings
+            self._runs[*run, kept, kept | state.skip_filter, kept | state.skip_score] += 1
+        if outcome.is_committed:
+            self._points(decision, timings, "")
+        else:
+            self._failed(decision, outcome.intents, started)
 
-    def committed(self, decision: Decision) -> None:
-        """The pod is on its way to a node."""
-        self._points(decision, decision.timings, "")
-
-    def attempt_failed(self, decision: Decision, reason: str, started: float) -> None:
-        """The attempt ended before binding; ``reason`` is that of the pod's condition."""
+    def _failed(self, decision: Decision, intents: Iterable[Intent], started: float) -> None:
+        """The attempt ended before binding."""
+        reason = next((intent.reason for intent in intents if isinstance(intent, PatchStatus)), "")
         code = Code.UNSCHEDULABLE if reason == "Unschedulable" else Code.ERROR
         points = dict.fromkeys(decision.timings)
         if "PostFilter" in points:
@@ -73,13 +78,13 @@ class Measuring:
 
     def publish(self) -> None:
         """Write what is only summed up so far."""
-        for (name, filtered, scored, skip_filter, skip_score), times in self._runs.items():
+        for (name, filtered, scored, kept, skip_filter, skip_score), times in self._runs.items():
             profile = self._profiles[name]
-            self._evaluated(profile, "PreFilter", "pre_filter", frozenset(), times)
+            self._evaluated(profile, "PreFilter", "pre_filter", kept, times)
             if filtered:
                 self._evaluated(profile, "Filter", "filter", skip_filter, times)
             if scored:
-                self._evaluated(profile, "PreScore", "pre_score", frozenset(), times)
+                self._evaluated(profile, "PreScore", "pre_score", kept, times)
                 self._evaluated(profile, "Score", "score", skip_score, times)
         self._runs.clear()
 

@@ -50,6 +50,10 @@ COUNTERS: dict[str, Declared] = {
         "Calls of a plugin at an extension point.", ("plugin", "extension_point", "profile")
     ),
     "pod_scheduled_after_flush_total": Declared("Pods scheduled only because they had waited long enough."),
+    "bayplan_full_evaluations_total": Declared(
+        "Pods for which every plugin was asked about every node, by what kept answers could not be used for.",
+        ("cause",),
+    ),
     "slow_plugin_calls_total": Declared("Calls of a plugin that took too long.", ("plugin", "extension_point")),
 }
 SERVICE_GAUGES: dict[str, Declared] = {

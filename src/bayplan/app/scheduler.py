@@ -21,10 +21,9 @@ from bayplan.app.metrics import PrometheusMetrics
 from bayplan.app.supervising import Supervisor
 from bayplan.clock import SystemClock
 from bayplan.engine.events import Event, Tick
-from bayplan.engine.intents import Bind, Intent, PatchStatus
+from bayplan.engine.intents import Outcome
 from bayplan.engine.scheduler import MakeProfiles, Scheduler
 from bayplan.framework.config_model import SchedulerConfig
-from bayplan.framework.decision import Decision
 from bayplan.kube.client import Client
 from bayplan.kube.informer import SILENCE_S
 from bayplan.kube.leader_election import LeaderElection
@@ -82,7 +81,6 @@ class LiveScheduler:
             initial_backoff_s=config.pod_initial_backoff_seconds,
             max_backoff_s=config.pod_max_backoff_seconds,
         )
-        self.engine.on_decision = self._note
         self._measuring = Measuring(self.metrics, self.engine.profiles, clock)
         evictions = Evictions(self._writer, self._recorder, self.engine.waiting, self.metrics, clock)
         self._executor = Executor(
@@ -91,8 +89,6 @@ class LiveScheduler:
         following = Following(client, self._tell, self.metrics, silence_s, originals)
         self.informers = [following.informer(kind) for kind in kinds_for(self.engine.profiles.values())]
         self.is_scheduling = False
-        self._decisions: list[tuple[Decision, float]] = []
-        """Made since the last time something was done about them, and when."""
 
     # -- for the outside --
 
@@ -195,48 +191,38 @@ class LiveScheduler:
         started = time.perf_counter()
         ends = started + SLICE_S
         while self._writer.binding < MAX_UNANSWERED and self._may_write():
-            intents = self.engine.schedule_some()
-            if intents is None:
+            outcomes = self.engine.schedule()
+            if outcomes is None:
                 return False
-            decisions = self._decisions
-            self._carry_out(intents, started)
             now = time.perf_counter()
+            for outcome in outcomes:
+                self._carry_out(outcome, started, (now - started) / len(outcomes))
             if now >= ends:
-                self._complain_if_blocked(now - started, decisions)
+                self._complain_if_blocked(now - started, outcomes)
                 return True
             started = now
         return False
 
-    def _complain_if_blocked(self, seconds: float, decisions: list[tuple[Decision, float]]) -> None:
+    def _complain_if_blocked(self, seconds: float, outcomes: list[Outcome]) -> None:
         """Nothing else runs while plugins are asked, and the lease is renewed by nobody else."""
         election = self._supervisor.election
         if election is None or seconds < election.renew_deadline_s:
             return
-        slow = {name: took for decision, _ in decisions for name, took in decision.slow_plugins.items()}
+        decisions = [outcome.decision for outcome in outcomes if outcome.decision is not None]
+        slow = {name: took for decision in decisions for name, took in decision.slow_plugins.items()}
         log.error(
             "the lease could not be renewed in time: scheduling one pod took too long",
-            pod=",".join(decision.pod.key for decision, _ in decisions),
+            pod=",".join(decision.pod.key for decision in decisions),
             seconds=round(seconds, 1),
             renew_deadline_s=election.renew_deadline_s,
             plugin=max(slow, key=lambda name: slow[name], default="unknown"),
         )
 
-    def _carry_out(self, intents: list[Intent], started: float) -> None:
-        decisions, self._decisions = self._decisions, []
-        is_bound = any(isinstance(intent, Bind) for intent in intents)
-        before = started
-        for decision, decided_at in decisions:  # more than one only where all of them are bound
-            self._measuring.decided(decision, decided_at - before)
-            before = decided_at
-            if is_bound:
-                self._measuring.committed(decision)
-            else:
-                reason = next((i.reason for i in intents if isinstance(i, PatchStatus)), "")
-                self._measuring.attempt_failed(decision, reason, started)
-        self._executor.carry_out(intents, started)
-
-    def _note(self, decision: Decision) -> None:
-        self._decisions.append((decision, time.perf_counter()))
+    def _carry_out(self, outcome: Outcome, started: float, took_s: float) -> None:
+        """Pods that were decided together began together, and each took its share of the time."""
+        if outcome.decision is not None:
+            self._measuring.decided(outcome, started, took_s)
+        self._executor.carry_out(outcome.intents, started)
 
     def _until_wakeup(self) -> float | None:
         if not self._may_write():

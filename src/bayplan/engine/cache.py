@@ -109,7 +109,7 @@ class ClusterCache:
     def assume_alike(self, pods: Sequence[Pod], rows: Sequence[int]) -> None:
         """
         Assume pods of one template that are not known yet, each on its row.  They take CPU and memory and nothing else
-        that is counted, and ``nodes.amounts`` has the numbers of their rows' new sums.
+        that is counted, and ``nodes.sums`` has the numbers of their rows' new sums.
         """
         on_rows = self.nodes.pods
         for pod, row in zip(pods, rows, strict=True):

@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from bayplan.engine.filtering import FilterError
-from bayplan.engine.running import log
+from bayplan.engine.running import CycleError, log
 from bayplan.errors import ExtenderError
 from bayplan.framework.decision import PluginScores
 from bayplan.framework.diagnosis import Diagnosis
@@ -74,7 +73,7 @@ class Extending:
         asked = self._asked(pod, "filters")
         try:
             return bool((await self._filtered(asked, pod, [node_name]))[0])
-        except FilterError as error:
+        except CycleError as error:
             log.warning("nominated node not judged", pod=pod.key, node=node_name, error=str(error))
             return False
 
@@ -90,7 +89,7 @@ class Extending:
                 answer = await extender.filter(pod, names)
             except Exception as error:
                 if not extender.is_ignorable:
-                    raise FilterError(failed(error)) from error
+                    raise CycleError(failed(error)) from error
                 _skip(extender, pod, error)
                 continue
             told |= {name: unschedulable(text).by(EXTENDER) for name, text in answer.failed.items()}

@@ -10,6 +10,8 @@ from bayplan.engine.events import BindFailed
 from bayplan.engine.informing import Informed
 from bayplan.engine.intents import Emit, Evict, Intent, PatchStatus
 from bayplan.engine.queue import SchedulingQueue
+from bayplan.engine.running import log
+from bayplan.errors import ConflictError, LeadershipLostError, NotFoundError
 from bayplan.framework.decision import Decision
 from bayplan.framework.diagnosis import fit_error
 from bayplan.framework.plugin import QueuedPod
@@ -55,10 +57,20 @@ class Failures:
 
     def unbound(self, event: BindFailed) -> list[Intent]:
         """The binding cycle failed."""
-        status = event.status
+        status, decision = event.status, event.decision
         if event.waited and status.is_rejected:
-            return self.uncommitted(event.queued, event.decision, status)
-        return self._fail(event.queued, event.decision, status, status.message, frozenset(), frozenset(), "")
+            return self.uncommitted(event.queued, decision, status)
+        message = status.message
+        if isinstance(status.error, LeadershipLostError):
+            # The Bind plugin was only the first to notice.
+            message = _why_unwritten(status.error, decision)
+            log.warning("not bound", pod=decision.pod.key, error=message)
+        intents = self._fail(event.queued, decision, status, message, frozenset(), frozenset(), "")
+        if isinstance(status.error, (ConflictError, NotFoundError)):
+            # Bound by somebody else, or gone: there is nothing to say about a pod we no longer schedule.
+            log.info("not bound", pod=decision.pod.key, error=str(status.error))
+            return []
+        return intents
 
     def _fail(
         self,
@@ -109,6 +121,16 @@ class Failures:
             self._queue.unnominate(other)
         victims = tuple(victim for victim in decision.victims if not victim.is_terminating)
         return Evict(pod, node_name, victims, lower, decision.profile_name)
+
+
+def _why_unwritten(error: LeadershipLostError, decision: Decision) -> str:
+    """With the plugin that held up the renewal of the lease, if one did."""
+    slow = decision.slow_plugins
+    if not slow:
+        return str(error)
+    name = max(slow, key=lambda each: slow[each])
+    plugin, _, point = name.partition("/")
+    return f"{error}; plugin {plugin} took {slow[name]:.1f} s in {point}, and meanwhile the lease was not renewed"
 
 
 def one_node(status: Status) -> tuple[str, frozenset[str]]:

@@ -1,40 +1,37 @@
 """
 PreFilter and Filter: which nodes can take a pod, and the first reason for each that cannot.
 
-Called by ``scheduling_cycle.decide``.  Plugins answer for the whole table at once; nodes with nominated pods,
-and searches narrowed to a few nodes, are judged one by one with the same plugins' one-node form.
+``engine.evaluation`` asks for one pod, ``engine.kept`` for all pods of a class.  Plugins answer for the whole table at
+once; nodes with nominated pods, and searches narrowed to a few nodes, are judged one by one with the same plugins'
+one-node form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from bayplan.engine.expecting import Expected, ExpectedPods
-from bayplan.engine.judging import RowsJudge, answer_of_objects, checked, crowded, is_by_columns
-from bayplan.engine.running import Calls
+from bayplan.engine import filter_answers
+from bayplan.engine.expecting import Expected
+from bayplan.engine.filter_answers import Reasons
+from bayplan.engine.judging import RowsJudge, crowded
+from bayplan.engine.node_filters import NodeFilters, broken, first_rejection
+from bayplan.engine.running import Calls, CycleError
 from bayplan.errors import PluginError
 from bayplan.framework.cycle_state import CycleState
-from bayplan.framework.diagnosis import FEASIBLE, UNVISITED, Diagnosis
-from bayplan.framework.handle import NominatedPods
-from bayplan.framework.plugin import (
-    Depends,
-    FilterPlugin,
-    PreFilterExtensions,
-    PreFilterPlugin,
-    PreFilterResult,
-)
-from bayplan.framework.profile import Profile
-from bayplan.framework.snapshot import Codes, Mask, NodeTable, NodeView, Rows
-from bayplan.framework.status import SUCCESS, Code, Reason, Status, as_status, unresolvable
-from bayplan.framework.what_if import WhatIfNode
+from bayplan.framework.diagnosis import FEASIBLE, Diagnosis
+from bayplan.framework.plugin import Depends, FilterPlugin, PreFilterPlugin, PreFilterResult
+from bayplan.framework.snapshot import Codes, Mask, NodeTable, Rows
+from bayplan.framework.status import SUCCESS, Code, Status, as_status, unresolvable
 from bayplan.framework.what_if_rows import WhatIfRows
-from bayplan.objects.pod import Pod
 
 # Up to this many candidate nodes, asking plugins node by node is cheaper than passes over the table.
 FEW_NODES = 4
+
+_UNTOLD = unresolvable("rejected")
+"""Stands for every rejection where nobody wants to know which it was."""
 
 
 @dataclass(slots=True)
@@ -47,16 +44,20 @@ class Narrowed:
     reasons: tuple[str, ...] = ()
     """What plugins that narrowed the search say of the nodes they left out."""
 
+    @property
+    def is_all(self) -> bool:
+        """Are all nodes still in question?"""
+        return self.rows is None and self.status.is_success
 
-def pre_filter(calls: Calls, profile: Profile, state: CycleState, pod: Pod, nodes: NodeTable) -> Narrowed:
-    """Run every PreFilter plugin: an unresolvable no ends it, an unschedulable no lets the others prepare."""
+
+def pre_filter(calls: Calls, plugins: Iterable[PreFilterPlugin], state: CycleState, nodes: NodeTable) -> Narrowed:
+    """Run PreFilter: an unresolvable rejection ends it, an unschedulable one lets the others prepare."""
     names: frozenset[str] | None = None
     narrowing: list[str] = []
     reasons: list[str] = []
     rejected: Status | None = None
-    for plugin in profile.extension("pre_filter"):
-        assert isinstance(plugin, PreFilterPlugin)
-        answer = calls.run(plugin, "PreFilter", plugin.pre_filter, state, pod, nodes)
+    for plugin in plugins:
+        answer = calls.run(plugin, "PreFilter", plugin.pre_filter, state, calls.pod, nodes)
         if isinstance(answer, PreFilterResult):
             narrowing.append(plugin.name)
             reasons += [answer.reason] if answer.reason else []
@@ -73,7 +74,7 @@ def pre_filter(calls: Calls, profile: Profile, state: CycleState, pod: Pod, node
             return Narrowed(status)
         elif not status.is_success:
             text = f'running PreFilter plugin "{plugin.name}": {calls.complaint(status)}'
-            return Narrowed(_error(text, status))
+            raise CycleError(Status(Code.ERROR, (text,), status.plugin, status.error))
     if rejected is not None:
         return Narrowed(rejected, plugins=tuple(narrowing))
     rows = None if names is None else sorted(r for r in map(nodes.row_of, names) if r is not None)
@@ -86,84 +87,6 @@ def _unsatisfied(narrowing: list[str]) -> str:
     return f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(narrowing))}] simultaneously"
 
 
-def _error(text: str, status: Status) -> Status:
-    return Status(Code.ERROR, (text,), status.plugin, status.error)
-
-
-def _broken(status: Status) -> Status:
-    """The error that an answer becomes which no filter may give."""
-    return _error(f'running "{status.plugin}" filter plugin: {Calls.complaint(status)}', status)
-
-
-class Filters:
-    """The filters of one profile, for one node at a time.  Preemption reaches them through its handle."""
-
-    def __init__(self, profile: Profile, nominated: NominatedPods) -> None:
-        self.profile = profile
-        self.nominated = nominated
-        self.expecting = ExpectedPods(nominated)
-        self._plugins = tuple(p for p in profile.extension("filter") if isinstance(p, FilterPlugin))
-        self._extensions = tuple(p for p in profile.extension("pre_filter") if isinstance(p, PreFilterExtensions))
-
-    def running(self, state: CycleState) -> list[FilterPlugin]:
-        """The filters that take part in this cycle."""
-        return [plugin for plugin in self._plugins if plugin.name not in state.skip_filter]
-
-    def fits(self, state: CycleState, pod: Pod, node: NodeView) -> Status:
-        """
-        The node's first no, or success.  Pods nominated here with at least this pod's priority count as
-        present; the pod must also fit without them, since they may never come.
-        """
-        expected = self.expected(pod, node.name)
-        if expected:
-            imagined, changed = WhatIfNode(node), state.clone()
-            for other in expected:
-                imagined.add_pod(other)
-                self.add_pod(changed, pod, other, imagined)
-            status = self.first_no(changed, pod, imagined)
-            if not status.is_success:
-                return status
-        return self.first_no(state, pod, node)
-
-    def goes_by_columns(self, state: CycleState) -> bool:
-        """Do node objects and amounts settle every filter of this cycle?"""
-        return is_by_columns(self.running(state)) and not any(True for _ in self._following(state))
-
-    def over_rows(self, state: CycleState, pod: Pod, rows: WhatIfRows) -> RowsJudge | None:
-        """``fits`` for many nodes at once, where that can be."""
-        if not self.goes_by_columns(state):
-            return None
-        return RowsJudge(self.running(state), state, pod, rows, self.expecting.for_pod(pod, rows.whole))
-
-    def expected(self, pod: Pod, node_name: str) -> list[Pod]:
-        """Nominated pods that this pod must leave room for."""
-        return [
-            other
-            for other in self.nominated.nominated(node_name)
-            if other.uid != pod.uid and other.priority >= pod.priority
-        ]
-
-    def first_no(self, state: CycleState, pod: Pod, node: NodeView) -> Status:
-        """Ask the plugins in order about one node; stop at the first no."""
-        calls = Calls(pod)
-        for plugin in self.running(state):
-            status = calls.verdict(plugin, "Filter", plugin.filter_node, state, pod, node)
-            if not status.is_success:
-                return status if status.is_rejected else _broken(status.by(plugin.name))
-        return SUCCESS
-
-    def add_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
-        for plugin in self._following(state):
-            Calls(pod).run(plugin, "AddPod", plugin.add_pod, state, pod, other, node)
-
-    def remove_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
-        for plugin in self._following(state):
-            Calls(pod).run(plugin, "RemovePod", plugin.remove_pod, state, pod, other, node)
-
-    def _following(self, state: CycleState) -> Iterable[PreFilterExtensions]:
-        return (plugin for plugin in self._extensions if plugin.name not in state.skip_filter)
-
-
 def new_diagnosis(nodes: NodeTable, narrowed: Narrowed) -> Diagnosis:
     """An empty diagnosis; nodes that PreFilter left out have their reason already."""
     first_no = np.full(len(nodes), FEASIBLE, np.int32)
@@ -174,7 +97,7 @@ def new_diagnosis(nodes: NodeTable, narrowed: Narrowed) -> Diagnosis:
         first_no[:] = 0
         diagnosis.implicit = frozenset({0})
         diagnosis.pre_filter_message = narrowed.status.message
-        record_plugin(diagnosis, narrowed.status)
+        _record_plugin(diagnosis, narrowed.status)
     elif narrowed.rows is not None:
         left_out = f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(narrowed.plugins))}]"
         diagnosis.statuses.append(unresolvable(*narrowed.reasons or (left_out,)))
@@ -184,26 +107,116 @@ def new_diagnosis(nodes: NodeTable, narrowed: Narrowed) -> Diagnosis:
     return diagnosis
 
 
-def record_plugin(diagnosis: Diagnosis, status: Status) -> None:
-    """Remember who said no: those plugins are asked when something changes."""
+def _record_plugin(diagnosis: Diagnosis, status: Status) -> None:
     if status.plugin:
         diagnosis.unschedulable_plugins.add(status.plugin)
         if status.code is Code.PENDING:
             diagnosis.pending_plugins.add(status.plugin)
 
 
-class Search:
-    """The Filter stage of one cycle: fills the diagnosis and gives the feasible rows."""
+class Rejections:
+    """Which nodes are rejected while filters are asked; and by whom and why, if somebody wants to know."""
 
-    def __init__(self, calls: Calls, filters: Filters, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> None:
+    __slots__ = ("diagnosis", "first_no", "_is_told", "_numbers")
+
+    def __init__(self, diagnosis: Diagnosis, *, is_told: bool) -> None:
+        self.diagnosis = diagnosis
+        self.first_no = diagnosis.first_no
+        self._is_told = is_told
+        self._numbers: dict[Status, int] = {}
+
+    @classmethod
+    def untold(cls, nodes: NodeTable, open_rows: Mask | None = None) -> Rejections:
+        """Where the reasons do not matter; all rows are open, or some."""
+        first_no = np.full(len(nodes), FEASIBLE, np.int32)
+        if open_rows is not None:
+            first_no[~open_rows] = 0
+        return cls(Diagnosis(nodes, first_no, [_UNTOLD], implicit=frozenset({0})), is_told=False)
+
+    def keep_only(self, rows: list[int]) -> None:
+        """Reject all rows but these."""
+        kept = self.first_no[rows]
+        self.first_no[:] = 0
+        self.first_no[rows] = kept
+
+    def open_rows(self) -> Mask:
+        """The rows that nobody rejected."""
+        rows: Mask = self.first_no == FEASIBLE
+        return rows
+
+    def number(self, status: Status) -> int:
+        """The number of a rejection."""
+        if not self._is_told:
+            return 0
+        number = self._numbers.get(status)
+        if number is None:
+            number = self._numbers[status] = len(self.diagnosis.statuses)
+            self.diagnosis.statuses.append(status)
+        return number
+
+    def record_plugins(self) -> None:
+        """Remember who rejected nodes: those plugins are asked when something changes."""
+        if self._is_told:
+            for status, _ in self.diagnosis.counts():
+                _record_plugin(self.diagnosis, status)
+
+    def write(self, plugin: FilterPlugin, where: Mask, codes: Codes, reasons: Reasons) -> None:
+        """Note what one plugin rejected."""
+        if self._is_told or not filter_answers.all_reject(reasons):
+            self.first_no[where] = filter_answers.fold(plugin, codes, where, reasons, self.number, broken)
+        else:
+            self.first_no[where] = 0
+
+
+def filter_table(
+    calls: Calls, plugins: Iterable[FilterPlugin], state: CycleState, nodes: NodeTable, rejections: Rejections
+) -> None:
+    """Ask filters in order about all nodes, until none is left that fits."""
+    for plugin in plugins:
+        if plugin.name in state.skip_filter:
+            continue
+        open_rows = rejections.open_rows()
+        if not open_rows.any():
+            return
+        if plugin._filter_derived:
+            _filter_each(calls, plugin, state, nodes, rejections, np.flatnonzero(open_rows))
+            continue
+        by_objects = plugin.filter_depends is Depends.OBJECT
+        ask = filter_answers.asked_of_objects if by_objects else filter_answers.asked
+        codes, reasons = ask(calls, plugin, state, nodes)
+        if reasons is not None:
+            rejections.write(plugin, open_rows & (codes != 0), codes, reasons)
+
+
+def _filter_each(
+    calls: Calls, plugin: FilterPlugin, state: CycleState, nodes: NodeTable, rejections: Rejections, rows: Rows
+) -> None:
+    for row in rows.tolist():
+        status = first_rejection(calls, (plugin,), state, calls.pod, nodes.node(row))
+        if not status.is_success:
+            rejections.first_no[row] = rejections.number(status)
+
+
+class Search:
+    """The Filter stage of one cycle: which rows are feasible, nominated pods considered."""
+
+    def __init__(
+        self,
+        calls: Calls,
+        filters: NodeFilters,
+        plugins: Sequence[FilterPlugin],
+        state: CycleState,
+        rejections: Rejections,
+    ) -> None:
         self._calls = calls
         self._filters = filters
+        self._plugins = plugins
         self._state = state
-        self._pod = pod
-        self._diagnosis = diagnosis
-        self._nodes = diagnosis.nodes
-        self._first_no = diagnosis.first_no
-        self._numbers: dict[Status, int] = {}
+        self._pod = calls.pod
+        self._rejections = rejections
+        self._diagnosis = rejections.diagnosis
+        self._nodes = rejections.diagnosis.nodes
+        self._first_no = rejections.first_no
 
     def nominated_node(self, name: str) -> int | None:
         """The row of the pod's nominated node if it still fits."""
@@ -214,7 +227,7 @@ class Search:
         if self._first_no[row] != FEASIBLE:
             # PreFilter left it out, so it is not taken; but as in kube-scheduler it is told what its filters say.
             if status.is_rejected:
-                self._first_no[row] = self._number(status)
+                self._first_no[row] = self._rejections.number(status)
             return None
         # An error here is no reason to give up: the full search meets it again if it is there to stay.
         return row if status.is_success else None
@@ -224,61 +237,15 @@ class Search:
         if few is not None and len(few) <= FEW_NODES:
             self._one_by_one(few)
         else:
-            for plugin in self._filters.running(self._state):
-                if not self._plugin(plugin):
-                    break
+            filter_table(self._calls, self._plugins, self._state, self._nodes, self._rejections)
             self._consider_expected_pods()
-        for status, _ in self._diagnosis.counts():
-            record_plugin(self._diagnosis, status)
+        self._rejections.record_plugins()
         return np.flatnonzero(self._first_no == FEASIBLE)
-
-    def _plugin(self, plugin: FilterPlugin) -> bool:
-        """One plugin over the table; False once no node is left."""
-        open_rows = self._first_no == FEASIBLE
-        if not open_rows.any():
-            return False
-        if plugin._filter_derived:
-            self._each(plugin, np.flatnonzero(open_rows))
-            return True
-        if plugin.filter_depends is Depends.OBJECT:
-            codes, reasons = answer_of_objects(self._calls, plugin, self._state, self._nodes)
-        else:
-            answer = self._calls.run(plugin, "Filter", plugin.filter, self._state, self._pod, self._nodes)
-            codes, reasons = checked(self._calls, plugin, answer, len(self._nodes))
-        if reasons is not None:
-            self._write(plugin, open_rows & (codes != 0), codes, reasons)
-        return True
-
-    def _each(self, plugin: FilterPlugin, rows: Rows) -> None:
-        for row in rows.tolist():
-            status = self._calls.verdict(
-                plugin, "Filter", plugin.filter_node, self._state, self._pod, self._nodes.node(row)
-            )
-            if not status.is_success:
-                if not status.is_rejected:
-                    raise FilterError(_broken(status.by(plugin.name)))
-                self._first_no[row] = self._number(status)
-
-    def _write(self, plugin: FilterPlugin, said_no: Mask, codes: Codes, reasons: tuple[Status | Reason, ...]) -> None:
-        """Note the nos of one plugin, each distinct status once."""
-        numbers = np.zeros(len(reasons) + 1, np.int32)
-        given = codes[said_no]
-        for code in np.flatnonzero(np.bincount(given.astype(np.intp, copy=False))).tolist():
-            status = as_status(reasons[code - 1]).by(plugin.name)
-            if not status.is_rejected:
-                raise FilterError(_broken(status))
-            numbers[code] = self._number(status)
-        self._first_no[said_no] = numbers[given]
-
-    def _number(self, status: Status) -> int:
-        number = self._numbers.get(status)
-        if number is None:
-            number = self._numbers[status] = len(self._diagnosis.statuses)
-            self._diagnosis.statuses.append(status)
-        return number
 
     def _consider_expected_pods(self) -> None:
         """Judge nodes with nominated pods once more, with those there: a no then counts, a yes leaves it as it is."""
+        if not any(True for _ in self._filters.nominated.nominated_nodes()):
+            return
         if not self._filters.goes_by_columns(self._state):
             self._one_by_one(self._rows_with_expected_pods())
             return
@@ -296,7 +263,8 @@ class Search:
         imagined = crowded(WhatIfRows(self._nodes, rows), expected.amounts, expected)
         judge = RowsJudge(self._filters.running(self._state), self._state, self._pod, imagined, None)
         verdicts = judge.first_nos()
-        numbers = np.array([FEASIBLE, *(self._number(as_status(each)) for each in verdicts.statuses)], np.int32)
+        number = self._rejections.number
+        numbers = np.array([FEASIBLE, *(number(as_status(each)) for each in verdicts.statuses)], np.int32)
         said_no = verdicts.codes != 0
         if self._diagnosis.implicit:
             said_no &= ~np.isin(first_no[rows], list(self._diagnosis.implicit))
@@ -314,55 +282,5 @@ class Search:
         for row in rows:
             status = self._filters.fits(self._state, self._pod, self._nodes.node(row))
             if status.is_error:
-                raise FilterError(status)
-            self._first_no[row] = FEASIBLE if status.is_success else self._number(status)
-
-
-class FilterError(Exception):
-    """A filter ended the cycle with an error status."""
-
-    def __init__(self, status: Status) -> None:
-        super().__init__(status.message)
-        self.status = status
-
-
-def how_many(total: int, percentage: int) -> int:
-    """How many feasible nodes are enough; ``percentage`` 0 adapts to the size as kube-scheduler does."""
-    if total < 100:
-        return total
-    if percentage == 0:
-        percentage = max(5, 50 - total // 125)
-    return total if percentage >= 100 else max(100, total * percentage // 100)
-
-
-def stop_early(diagnosis: Diagnosis, order: Rows, start: int, enough: int) -> tuple[Rows, int]:
-    """
-    Keep only what a search that starts at ``start`` and stops after ``enough`` feasible nodes would have
-    seen.  Gives the feasible rows and where the next search starts.
-    """
-    first_no = diagnosis.first_no
-    rotated = np.roll(order, -start)
-    is_feasible = first_no[rotated] == FEASIBLE
-    feasible_at = np.flatnonzero(is_feasible)
-    if len(feasible_at) > enough:
-        # The search ends on finding one more than enough; that one is dropped with everything behind it.
-        first_no[rotated[feasible_at[enough] :]] = UNVISITED
-    feasible = np.flatnonzero(first_no == FEASIBLE)
-    explicit = int(np.count_nonzero(first_no >= 0))
-    if diagnosis.implicit:
-        explicit -= int(np.count_nonzero(np.isin(first_no, list(diagnosis.implicit))))
-    return feasible, (start + len(feasible) + explicit) % max(len(order), 1)
-
-
-def error_status(error: PluginError) -> Status:
-    """The status of a cycle that a plugin broke."""
-    text = {
-        "PreFilter": f'running PreFilter plugin "{error.plugin}": {error}',
-        "Filter": f'running "{error.plugin}" filter plugin: {error}',
-        "PreScore": f'running PreScore plugin "{error.plugin}": {error}',
-        "AddPod": f'running AddPod on PreFilter plugin "{error.plugin}": {error}',
-        "RemovePod": f'running RemovePod on PreFilter plugin "{error.plugin}": {error}',
-        "Score": f'running Score plugins: plugin "{error.plugin}" failed with: {error}',
-        "NormalizeScore": f"running Normalize on Score plugins: {error}",
-    }.get(error.extension_point, f'running {error.extension_point} plugin "{error.plugin}": {error}')
-    return Status(Code.ERROR, (text,), error.plugin, error)
+                raise CycleError(status)
+            self._first_no[row] = FEASIBLE if status.is_success else self._rejections.number(status)

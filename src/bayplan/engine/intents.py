@@ -66,3 +66,16 @@ class Evict:
 
 
 Intent: TypeAlias = Bind | AskExtenders | PatchStatus | Emit | Evict
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of scheduling one pod: the decision, if one was made, and what is to be done about it."""
+
+    decision: Decision | None
+    intents: list[Intent]
+
+    @property
+    def is_committed(self) -> bool:
+        """Is the pod on its way to a node?"""
+        return bool(self.intents) and isinstance(self.intents[0], Bind)

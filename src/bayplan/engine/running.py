@@ -37,6 +37,14 @@ _NO_METRICS = NoMetrics()
 _THREAD_TIMES = ThreadTimes()
 
 
+class CycleError(Exception):
+    """A plugin or an extender ended the cycle with an error status."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status.message)
+        self.status = status
+
+
 class Calls:
     """Runs plugins for one pod and remembers what was slow."""
 
@@ -188,3 +196,17 @@ async def beside(plugin: Plugin) -> None:
 def _code_of(answer: object) -> Code:
     """What a plugin's answer says; one that is no verdict, an array for one, is as good as a yes."""
     return answer.code if isinstance(answer, (Reason, Status)) else Code.SUCCESS
+
+
+def error_status(error: PluginError) -> Status:
+    """The status of a cycle that a plugin broke."""
+    text = {
+        "PreFilter": f'running PreFilter plugin "{error.plugin}": {error}',
+        "Filter": f'running "{error.plugin}" filter plugin: {error}',
+        "PreScore": f'running PreScore plugin "{error.plugin}": {error}',
+        "AddPod": f'running AddPod on PreFilter plugin "{error.plugin}": {error}',
+        "RemovePod": f'running RemovePod on PreFilter plugin "{error.plugin}": {error}',
+        "Score": f'running Score plugins: plugin "{error.plugin}" failed with: {error}',
+        "NormalizeScore": f"running Normalize on Score plugins: {error}",
+    }.get(error.extension_point, f'running {error.extension_point} plugin "{error.plugin}": {error}')
+    return Status(Code.ERROR, (text,), error.plugin, error)

@@ -2,29 +2,27 @@
 Scheduler: events in through ``handle``, intents out.  Reads as the table of contents of the engine.
 
 It knows no files, flags, sockets or wall clock; ``app`` (live) and ``simulator`` (virtual time) drive it:
-they tell it what happened, call ``schedule_one`` while there is work, and carry the intents out.
+they tell it what happened, call ``schedule`` while there is work, and carry the intents out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from bayplan.clock import Clock
 from bayplan.engine import committing
 from bayplan.engine.binding_cycle import BindingCycle
 from bayplan.engine.cache import ClusterCache
-from bayplan.engine.class_cache import ClassCache
-from bayplan.engine.class_run import ClassRun
+from bayplan.engine.evaluation import Evaluator, Settings
 from bayplan.engine.events import BindFailed, Bound, Event, ExtendersAnswered, PreemptionDone, Tick
 from bayplan.engine.extending import NOBODY, REQUEUE_RULES, Extending
 from bayplan.engine.failing import Failures
-from bayplan.engine.filtering import Filters
 from bayplan.engine.informing import Informed
-from bayplan.engine.intents import AskExtenders, Bind, Emit, Intent
+from bayplan.engine.intents import AskExtenders, Bind, Emit, Intent, Outcome
+from bayplan.engine.node_filters import NodeFilters
 from bayplan.engine.queue import QueueProfile, SchedulingQueue, requeue_rules
 from bayplan.engine.running import beside, complain, log, queue_key_of
-from bayplan.engine.scheduling_cycle import Settings, decide, deciding
 from bayplan.engine.scoring import scramble
 from bayplan.engine.store import Shelf
 from bayplan.engine.waiting import WaitingPods
@@ -87,14 +85,13 @@ class Scheduler:
             max_unschedulable_s=max_unschedulable_s,
             metrics=self._metrics,
         )
-        self.filters = {name: Filters(profile, self.queue) for name, profile in self.profiles.items()}
+        filters = {name: NodeFilters(profile, self.queue) for name, profile in self.profiles.items()}
         for name, handle in self._handles.items():
             handle.nominated = self.queue
-            handle.filters = self.filters[name]
-        self._classes = {
-            name: ClassCache(filters, self.cache, metrics)
-            for name, filters in self.filters.items()
-            if remember_classes and self.profiles[name].percentage_of_nodes_to_score in (None, 100)
+            handle.filters = filters[name]
+        self._evaluators = {
+            name: Evaluator(filters[name], self.cache, remembers=remember_classes, metrics=metrics)
+            for name in self.profiles
         }
         self._observers = _observers(self.profiles)
         self._informed = Informed(self.cache, self.queue, self.waiting, self.profiles, self._tell_observers)
@@ -104,8 +101,6 @@ class Scheduler:
         self._held: list[Event] = []
         self._start = 0
         self._cycle = 0
-        self.on_decision: Callable[[Decision], None] | None = None
-        """Who wants to read every decision: metrics, traces, the dashboard."""
 
     # -- the door --
 
@@ -123,14 +118,34 @@ class Scheduler:
             case Tick():
                 self.queue.flush()
             case _ if self._asking:
-                # A cycle looks at the cluster as it was when it began; the news wait until it is over.
+                # A cycle looks at the cluster as it was when it began; later events wait until it is over.
                 self._held.append(event)
             case _:
                 self._informed.handle(event)
         return []
 
-    def schedule_one(self) -> list[Intent] | None:
-        """Schedule the next pod; ``None`` when no pod can be scheduled now."""
+    def schedule(self, most: int = MANY) -> list[Outcome] | None:
+        """
+        Schedule the next pod, and those behind it that are of its template: up to so many in all.  ``None`` when no
+        pod can be scheduled now.
+        """
+        outcome = self._schedule_next()
+        if outcome is None:
+            return None
+        outcomes = [outcome]
+        while len(outcomes) < most and outcome.decision is not None and outcome.is_committed:
+            pod = outcome.decision.pod
+            if not self._is_next_like(pod):
+                break
+            outcomes += self._batch(pod, most - len(outcomes))
+            if len(outcomes) < most and self._is_next_like(pod):
+                following = self._schedule_next()
+                assert following is not None, "somebody is next"
+                outcomes.append(following)
+            outcome = outcomes[-1]
+        return outcomes
+
+    def _schedule_next(self) -> Outcome | None:
         queued = None if self._asking else self.queue.pop()
         if queued is None:
             return None
@@ -138,55 +153,49 @@ class Scheduler:
         profile = self.profiles.get(pod.scheduler_name)
         if profile is None or self.cache.is_assumed(pod.uid):
             self.queue.done(pod.uid)
-            return []
+            return Outcome(None, [])
         if pod.is_terminating:
             self.queue.done(pod.uid)
             note = f"skip schedule deleting pod: {pod.key}"
-            return [Emit(pod, "Warning", "FailedScheduling", "Scheduling", note, reporter=profile.scheduler_name)]
+            told = Emit(pod, "Warning", "FailedScheduling", "Scheduling", note, reporter=profile.scheduler_name)
+            return Outcome(None, [told])
         self._cycle += 1
         if self._extending is not NOBODY and self._extending.has_say(pod):
             self._asking = True
-            return [AskExtenders(queued, self._cycle)]
-        classes = self._classes.get(pod.scheduler_name)
-        decision = classes.decide(pod, self.seed, self._cycle) if classes else None
-        if decision is None:
-            decision = self.decide(pod, cycle=self._cycle)
+            return Outcome(None, [AskExtenders(queued, self._cycle)])
+        settings = self._settings(profile, self._cycle)
+        decision = self._evaluators[pod.scheduler_name].place(pod, settings)
+        self._start = settings.start
         return self._act(queued, decision, profile)
 
-    def schedule_some(self, most: int = MANY) -> list[Intent] | None:
-        """As ``schedule_one``, and then those behind the pod that are of its template: up to so many in all."""
-        intents = self.schedule_one()
-        if most > 1 and intents and isinstance(intents[0], Bind) and self._extending is NOBODY:
-            pod = intents[0].decision.pod
-            classes = self._classes.get(pod.scheduler_name)
-            if classes is not None and self.queue.next_like(pod) and (run := classes.run_after(pod)) is not None:
-                intents += self._run(run, pod, most - 1)
-        return intents
+    def _is_next_like(self, pod: Pod) -> bool:
+        following = self.queue.next_like(pod)
+        return following is not None and self.cache.pod(following.uid) is None
 
-    def _run(self, run: ClassRun, pod: Pod, most: int) -> Iterator[Bind]:
-        """Those behind the pod that are like it."""
-        while most and run.goes_on:
-            following = self.queue.next_like(pod)
-            if following is None or self.cache.pod(following.uid) is not None:
-                break
-            queued = self.queue.pop()
-            assert queued is not None, "somebody is next"
-            most -= 1
-            self._cycle += 1
-            decision = run.place(following, scramble(self.seed, self._cycle))
-            if self.on_decision is not None:
-                self.on_decision(decision)
-            yield Bind(queued, decision)
-        run.end()
+    def _batch(self, pod: Pod, most: int) -> list[Outcome]:
+        """Those behind the pod, which was placed just now, that are like it and can be committed together."""
+        batch = self._evaluators[pod.scheduler_name].batch_after(pod) if self._extending is NOBODY else None
+        outcomes: list[Outcome] = []
+        if batch is None:
+            return outcomes
+        try:
+            while len(outcomes) < most and batch.takes_more and self._is_next_like(pod):
+                queued = self.queue.pop()
+                assert queued is not None, "somebody is next"
+                self._cycle += 1
+                decision = batch.place(queued.pod, scramble(self.seed, self._cycle))
+                outcomes.append(Outcome(decision, [Bind(queued, decision)]))
+        finally:
+            batch.commit()
+        return outcomes
 
     def decide(self, pod: Pod, *, cycle: int = 0) -> Decision:
         """
-        What would happen to this pod now.  Changes nothing (but where a partial search starts next), and asks no
-        extender.
+        What would happen to this pod now, with every reason and score.  Changes nothing (but where a partial search
+        starts next), and asks no extender.
         """
-        profile = self.profiles[pod.scheduler_name]
-        settings = self._settings(profile, cycle)
-        decision = decide(pod, self.cache.snapshot(), profile, self.filters[profile.scheduler_name], settings)
+        settings = self._settings(self.profiles[pod.scheduler_name], cycle)
+        decision = self._evaluators[pod.scheduler_name].decide(pod, settings)
         if cycle:
             self._start = settings.start
         return decision
@@ -207,9 +216,8 @@ class Scheduler:
         pod = intent.queued.pod
         profile = self.profiles[pod.scheduler_name]
         settings = self._settings(profile, intent.cycle)
-        filters = self.filters[profile.scheduler_name]
         try:
-            decision = await deciding(pod, self.cache.snapshot(), profile, filters, settings, self._extending)
+            decision = await self._evaluators[profile.scheduler_name].deciding(pod, settings, self._extending)
         except Exception as error:
             log.error("scheduling cycle failed", pod=pod.key, error=repr(error), exc_info=True)
             decision = Decision(pod, profile.scheduler_name, status=failed(error))
@@ -219,7 +227,7 @@ class Scheduler:
     def _settings(self, profile: Profile, cycle: int) -> Settings:
         asked = profile.percentage_of_nodes_to_score
         percentage = 100 if asked is None else asked
-        return Settings(self.seed, cycle, percentage, self.cache.node_order, self._start, self._metrics)
+        return Settings(self.seed, cycle, percentage, self.cache.node_order, self._start)
 
     def binding_cycle(self, bind: Bind) -> BindingCycle:
         """The cycle to run for a ``Bind`` intent."""
@@ -233,31 +241,29 @@ class Scheduler:
 
     # -- after a decision --
 
-    def _act(self, queued: QueuedPod, decision: Decision, profile: Profile) -> list[Intent]:
-        if self.on_decision is not None:
-            self.on_decision(decision)
+    def _act(self, queued: QueuedPod, decision: Decision, profile: Profile) -> Outcome:
         if decision.node is None:
             if decision.victims and decision.preemption_node:
                 self._preempting.add(decision.pod.uid)
                 self._metrics.observe("preemption_victims", len(decision.victims))
-            return self._failures.undecided(queued, decision)
+            return Outcome(decision, self._failures.undecided(queued, decision))
         status = committing.commit(decision, profile, self.cache, self.waiting, self.clock)
         if not (status.is_success or status.is_wait):
-            return self._failures.uncommitted(queued, decision, status)
+            return Outcome(decision, self._failures.uncommitted(queued, decision, status))
         self.queue.unnominate(decision.pod)
-        return [Bind(queued, decision)]
+        return Outcome(decision, [Bind(queued, decision)])
 
     def _answered(self, event: ExtendersAnswered) -> list[Intent]:
-        """The cycle is over: act on its decision, then hear the news that came meanwhile."""
-        intents = self._act(event.queued, event.decision, self.profiles[event.decision.profile_name])
+        """The cycle is over: act on its decision, then handle the events that came meanwhile."""
+        outcome = self._act(event.queued, event.decision, self.profiles[event.decision.profile_name])
         self._asking = False
         held, self._held = self._held, []
-        for news in held:
+        for late in held:
             try:
-                self._informed.handle(news)
+                self._informed.handle(late)
             except Exception as error:  # what one object upsets must not keep the others unheard
-                log.error("event refused", news=type(news).__name__, error=repr(error), exc_info=True)
-        return intents
+                log.error("event refused", event_type=type(late).__name__, error=repr(error), exc_info=True)
+        return outcome.intents
 
     def _bound(self, event: Bound) -> list[Intent]:
         decision, pod = event.decision, event.decision.pod

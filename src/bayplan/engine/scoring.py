@@ -1,76 +1,78 @@
 """
-PreScore, Score, NormalizeScore, weights, and the pick of one winner among the feasible nodes.
+PreScore, Score, NormalizeScore, and the pick of one winner among the feasible nodes.
 
-Called by ``scheduling_cycle.decide`` when more than one node is feasible.
+``engine.evaluation`` asks when more than one node is feasible, ``engine.kept`` for all pods of a class.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayplan.engine.running import Calls
+from bayplan.engine.running import Calls, CycleError
+from bayplan.errors import PluginError
 from bayplan.framework.cycle_state import CycleState
-from bayplan.framework.decision import PluginScores
 from bayplan.framework.plugin import MAX_SCORE, MIN_SCORE, PreScorePlugin, ScorePlugin
-from bayplan.framework.profile import Profile
-from bayplan.framework.snapshot import NodeTable, Rows, Scores
+from bayplan.framework.snapshot import NodeTable, NodeView, Rows, Scores
 from bayplan.framework.status import Code, Status
-from bayplan.objects.pod import Pod
 
 NUMBERS = "iufb"
 """Kinds of numpy that are numbers."""
 
 
-class ScoreError(Exception):
-    """A plugin ended scoring with an error status."""
-
-    def __init__(self, status: Status) -> None:
-        super().__init__(status.message)
-        self.status = status
-
-
-def pre_score(calls: Calls, profile: Profile, state: CycleState, pod: Pod, nodes: NodeTable, feasible: Rows) -> None:
+def pre_score(
+    calls: Calls, plugins: Iterable[PreScorePlugin], state: CycleState, nodes: NodeTable, feasible: Rows
+) -> None:
     """Let plugins prepare; one that skips adds nothing to any node."""
-    for plugin in profile.extension("pre_score"):
-        assert isinstance(plugin, PreScorePlugin)
-        status = calls.verdict(plugin, "PreScore", plugin.pre_score, state, pod, nodes, feasible)
+    for plugin in plugins:
+        status = calls.verdict(plugin, "PreScore", plugin.pre_score, state, calls.pod, nodes, feasible)
         if status.is_skip:
             state.skip_score.add(plugin.name)
         elif not status.is_success:
             text = f'running PreScore plugin "{plugin.name}": {calls.complaint(status)}'
-            raise ScoreError(Status(Code.ERROR, (text,), plugin.name))
+            raise CycleError(Status(Code.ERROR, (text,), plugin.name))
 
 
-def score(
-    calls: Calls, profile: Profile, state: CycleState, pod: Pod, nodes: NodeTable, feasible: Rows
-) -> list[PluginScores]:
-    """Every score plugin's raw and normalised scores of the feasible rows."""
-    results = []
-    for plugin in profile.extension("score"):
-        assert isinstance(plugin, ScorePlugin)
-        if plugin.name in state.skip_score:
-            continue
-        raw = _raw(calls, plugin, state, pod, nodes, feasible)
-        raw.flags.writeable = False
-        normalized = calls.run(plugin, "NormalizeScore", plugin.normalize, state, pod, raw, feasible)
-        normalized = _checked(calls, plugin, "NormalizeScore", normalized, nodes, feasible)
-        _check_range(calls, plugin, normalized)
-        results.append(PluginScores(plugin.name, profile.weights.get(plugin.name, 1), raw, normalized))
-    return results
-
-
-def _raw(calls: Calls, plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: NodeTable, feasible: Rows) -> Scores:
+def raw_scores(calls: Calls, plugin: ScorePlugin, state: CycleState, nodes: NodeTable, feasible: Rows) -> Scores:
+    """A plugin's raw scores of the feasible rows."""
     if plugin._score_derived:
         scores = [
-            calls.run(plugin, "Score", plugin.score_node, state, pod, nodes.node(row)) for row in feasible.tolist()
+            calls.run(plugin, "Score", plugin.score_node, state, calls.pod, nodes.node(row))
+            for row in feasible.tolist()
         ]
         return _checked(calls, plugin, "Score", _as_array(scores), nodes, feasible)
-    whole = calls.run(plugin, "Score", plugin.score, state, pod, nodes)
+    whole = calls.run(plugin, "Score", plugin.score, state, calls.pod, nodes)
     whole = _checked(calls, plugin, "Score", whole, nodes)
     return whole.view() if len(feasible) == len(nodes) else whole[feasible]
+
+
+def raw_score(calls: Calls, plugin: ScorePlugin, state: CycleState, node: NodeView) -> int:
+    """A plugin's raw score of one node."""
+    score = calls.run(plugin, "Score", plugin.score_node, state, calls.pod, node)
+    if not _is_score(score):
+        raise _no_score(calls, plugin, "Score", node.name, score)
+    return int(score)
+
+
+def normalizes(plugin: ScorePlugin) -> bool:
+    """Does the plugin look at the scores of all feasible nodes once more?"""
+    return type(plugin).normalize is not ScorePlugin.normalize
+
+
+def normalized(
+    calls: Calls, plugin: ScorePlugin, state: CycleState, nodes: NodeTable, raw: Scores, feasible: Rows
+) -> Scores:
+    """What raw scores of the feasible rows come to: 0 to 100."""
+    if normalizes(plugin):
+        raw.flags.writeable = False
+        scores = calls.run(plugin, "NormalizeScore", plugin.normalize, state, calls.pod, raw, feasible)
+        raw = _checked(calls, plugin, "NormalizeScore", scores, nodes, feasible)
+    if len(raw):
+        check_range(calls, plugin, int(raw.min()), int(raw.max()))
+    return raw
 
 
 def _as_array(scores: list[Any]) -> npt.NDArray[Any]:
@@ -99,10 +101,13 @@ def _checked(
     if kind not in NUMBERS or (kind in "uf" and not (np.abs(scores) < 2.0**63).all()):
         for at, score in enumerate(scores.tolist()):
             if not _is_score(score):
-                name = nodes.names[at if rows is None else int(rows[at])]
-                problem = f"the score of node {name} is {_shown(score)}"
-                raise calls.refuse(plugin, point, f"{problem}; return a whole number, {MIN_SCORE} to {MAX_SCORE}")
+                raise _no_score(calls, plugin, point, nodes.names[at if rows is None else int(rows[at])], score)
     return scores if scores.dtype == np.int64 else scores.astype(np.int64)
+
+
+def _no_score(calls: Calls, plugin: ScorePlugin, point: str, node_name: str, score: object) -> PluginError:
+    problem = f"the score of node {node_name} is {_shown(score)}"
+    return calls.refuse(plugin, point, f"{problem}; return a whole number, {MIN_SCORE} to {MAX_SCORE}")
 
 
 def _is_score(score: object) -> bool:
@@ -118,33 +123,26 @@ def _shown(score: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _check_range(calls: Calls, plugin: ScorePlugin, scores: Scores) -> None:
-    if len(scores) and (scores.min() < MIN_SCORE or scores.max() > MAX_SCORE):
-        bad = int(scores.min()) if scores.min() < MIN_SCORE else int(scores.max())
+def check_range(calls: Calls, plugin: ScorePlugin, lowest: int, highest: int) -> None:
+    """Scores must lie in 0..100 once they are normalised."""
+    if lowest < MIN_SCORE or highest > MAX_SCORE:
         raise calls.refuse(
             plugin,
             "Score",
-            f'plugin "{plugin.name}" returns an invalid score {bad}, '
+            f'plugin "{plugin.name}" returns an invalid score {lowest if lowest < MIN_SCORE else highest}, '
             f"it should in the range of [{MIN_SCORE}, {MAX_SCORE}] after normalizing",
         )
 
 
-def total(results: list[PluginScores], count: int) -> Scores:
-    """Weighted sums.  With no score plugin at all every node is worth 1."""
-    if not results:
-        return np.ones(count, np.int64)
-    totals = np.zeros(count, np.int64)
-    for result in results:
-        totals += result.normalized if result.weight == 1 else result.normalized * result.weight
-    return totals
-
-
-def pick(totals: Scores, seed: int, cycle: int) -> tuple[int, int]:
-    """The winner's position and how many shared the best total; ties are broken by seed and cycle number."""
+def pick(totals: Scores, number: int) -> tuple[int, int]:
+    """The winner's position and how many shared the best total; ``which_of`` chooses among them."""
     best = np.flatnonzero(totals == totals.max())
-    if len(best) == 1:
-        return int(best[0]), 1
-    return int(best[scramble(seed, cycle) % len(best)]), len(best)
+    return best.item(which_of(len(best), number)), len(best)
+
+
+def which_of(ties: int, number: int) -> int:
+    """Which of so many equals, in the order of their rows, is taken."""
+    return number % ties
 
 
 def scramble(seed: int, number: int) -> int:

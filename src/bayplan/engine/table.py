@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import structlog
 
-from bayplan.engine.amounts import Amounts, Sums
 from bayplan.engine.columns import Col, Columns, DerivedColumn, LabelIds
 from bayplan.engine.counting import CountGroups, TermGroups
+from bayplan.engine.kept.sum_numbers import SumNumbers, Sums
 from bayplan.framework.snapshot import (
     COLUMNS,
     Column,
@@ -60,7 +60,7 @@ class ColumnTable(NodeTable):
         self._revision = columns.make(np.int64)
         self._handed_out: list[str] = []
         """Fixed columns that are attributes now, as plugins asked for them."""
-        self.amounts = Amounts(columns, self._sums)
+        self.sums = SumNumbers(columns, self._sums)
         self._labels: dict[str, LabelIds] = {}
         self._derived: dict[str, list[DerivedColumn]] = {}
         """By name; two plugins may choose the same one for different functions."""
@@ -194,7 +194,7 @@ class ColumnTable(NodeTable):
         self.write_object(row, None, node)
         has = node.allocatable
         if not has.scalars:
-            self.amounts.begin(row, (has.cpu_milli, has.memory_bytes, has.ephemeral_bytes, has.pods, *_NOTHING_TAKEN))
+            self.sums.begin(row, (has.cpu_milli, has.memory_bytes, has.ephemeral_bytes, has.pods, *_NOTHING_TAKEN))
         self.resized()
         return row
 
@@ -217,7 +217,7 @@ class ColumnTable(NodeTable):
         """Write what a node object says; what its pods add up to stays."""
         self.objects[row] = node
         self._objects_changed()
-        self.amounts.forget(row)
+        self.sums.forget(row)
         fixed = self._fixed
         allocatable = node.allocatable
         fixed["alloc_cpu_milli"].data[row] = allocatable.cpu_milli
@@ -254,9 +254,9 @@ class ColumnTable(NodeTable):
         for resource, amount in accounted.scalars.items():
             self._scalar(self._scalar_req, resource).data[row] += sign * amount
         if accounted.ephemeral_bytes or accounted.scalars:
-            self.amounts.forget(row)
+            self.sums.forget(row)
         else:
-            self.amounts.step(row, sums, sign)
+            self.sums.step(row, sums, sign)
         for port in pod.host_ports:
             self._move_port((port.protocol, port.port), (self.names[row], port.ip), sign)
         if pod.spec.volumes:

@@ -48,6 +48,10 @@ class CycleState:
     def get(self, key: Key[T]) -> T | None:
         return cast("T | None", self._values.get(key))
 
+    def discard(self, key: Key[Any]) -> None:
+        """Forget a value, if there is one."""
+        self._values.pop(key, None)
+
     def copy(self) -> CycleState:
         """A copy that shares the values: for another pod of which plugins read the same."""
         copy = CycleState.__new__(CycleState)

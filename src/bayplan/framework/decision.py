@@ -30,7 +30,7 @@ class PluginScores:
 
     @property
     def weighted(self) -> Scores:
-        return self.normalized * self.weight
+        return self.normalized if self.weight == 1 else self.normalized * self.weight
 
 
 _NO_ROWS: Rows = np.empty(0, np.intp)
@@ -61,6 +61,8 @@ class Decision:
     timings: dict[str, float] = field(default_factory=dict)
     """Seconds per extension point."""
     slow_plugins: dict[str, float] = field(default_factory=dict)
+    kept_plugins: frozenset[str] = frozenset()
+    """Those that were not asked, since what they said for a pod like this one still holds."""
 
     @property
     def message(self) -> str:

@@ -77,10 +77,11 @@ class Driver:
             self._world.deliver()
             if self._binding and self._take_ended():
                 continue
-            intents = self._scheduler.schedule_one()
-            if intents is not None:
-                await self._carry_out(intents)
-                self._progress()
+            outcomes = self._scheduler.schedule()
+            if outcomes is not None:
+                for outcome in outcomes:
+                    await self._carry_out(outcome.intents)
+                    self._progress()
             elif not await self._let_time_pass():
                 return
             elif self._patience.turned(self.others()):

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from bayplan.engine.events import NodeAdded, PodAdded
-from bayplan.engine.intents import Bind
 from bayplan.engine.scheduler import Scheduler
 from bayplan.objects.meta import ObjectMeta
 from bayplan.objects.node import Node, NodeStatus
@@ -64,10 +63,10 @@ def _schedule(scheduler: Scheduler, count: int, progress: Tell) -> int:
     bound = 0
     for pod in _pods(count):
         scheduler.handle(PodAdded(pod))
-    while (intents := scheduler.schedule_some()) is not None:
-        for intent in intents:
-            if isinstance(intent, Bind):
-                scheduler.queue.done(intent.decision.pod.uid)
+    while (outcomes := scheduler.schedule()) is not None:
+        for outcome in outcomes:
+            if outcome.decision is not None and outcome.is_committed:
+                scheduler.queue.done(outcome.decision.pod.uid)
                 bound += 1
                 if bound % TELL_EVERY == 0:
                     progress(bound, count)

@@ -176,13 +176,13 @@ class WorkloadRun:
         bound = vain_waits = 0
         most = 1 if self._recurring else MANY
         while bound < total and vain_waits < MAX_VAIN_WAITS:
-            intents = scheduler.schedule_some(most)
-            if intents is None:
+            outcomes = scheduler.schedule(most)
+            if outcomes is None:
                 if not self._let_time_pass():
                     break
                 vain_waits += 1
                 continue
-            for intent in intents:
+            for intent in [intent for outcome in outcomes for intent in outcome.intents]:
                 if self._is_awaited_bind(intent):
                     bound += 1
                     vain_waits = 0

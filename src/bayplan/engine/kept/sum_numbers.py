@@ -3,7 +3,7 @@ Rows that look alike in numbers share a number: what a node has, and what the po
 
 Most nodes of a cluster are of a few sizes, and most pods of a few templates, so the same sums come up again and
 again.  What a plugin answers from the sums alone (``Depends.AMOUNTS``) is then asked once per sum, not once per
-change.  ``engine.table`` moves the numbers with the pods, ``engine.class_cache`` keeps answers by them.
+change.  ``engine.table`` moves the numbers with the pods, ``engine.kept.class_answers`` keeps answers by them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _UNKNOWN = -1
 Sums: TypeAlias = tuple[Hashable, ...]
 
 
-class Amounts:
+class SumNumbers:
     """A number per row; equal numbers stand for equal sums while ``generation`` stays."""
 
     def __init__(self, columns: Columns, read: Callable[[int], Sums]) -> None:

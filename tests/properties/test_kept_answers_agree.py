@@ -1,5 +1,5 @@
 """
-With the class cache on or off, the same seed gives the same decisions, pod by pod.
+With answers kept or not, the same seed gives the same decisions, pod by pod.
 
 Two schedulers see the same random events: nodes that come, go, change labels and taints, pods of a few templates
 that arrive in any order, pods that are deleted, priorities that preempt.  One carries classes over, pod by pod or in
@@ -16,8 +16,8 @@ import msgspec
 import pytest
 
 from bayplan.clock import VirtualClock
-from bayplan.engine.class_cache import ClassCache
-from bayplan.engine.class_run import ClassRun
+from bayplan.engine.batch import Batch
+from bayplan.engine.evaluation import Evaluator
 from bayplan.engine.events import Bound, NodeAdded, NodeChanged, NodeDeleted, PodAdded, PodChanged, PodDeleted, Tick
 from bayplan.engine.intents import Bind, Evict, Intent
 from bayplan.engine.scheduler import Scheduler
@@ -66,14 +66,14 @@ class World:
 
     def _some(self) -> list[Intent] | None:
         if self.most == 1:
-            intents = self.scheduler.schedule_one()
-            for _ in range(0 if intents is None else next(self._given, 1) - 1):
-                intents = [*(intents or ()), *(self.scheduler.schedule_one() or ())]
-            return intents
-        intents = self.scheduler.schedule_some(self.most)
-        if intents is not None:
-            self.sizes.append(max(1, sum(isinstance(intent, Bind) for intent in intents)))
-        return intents
+            outcomes = self.scheduler.schedule(1)
+            for _ in range(0 if outcomes is None else next(self._given, 1) - 1):
+                outcomes = [*(outcomes or ()), *(self.scheduler.schedule(1) or ())]
+        else:
+            outcomes = self.scheduler.schedule(self.most)
+            if outcomes is not None:
+                self.sizes.append(len(outcomes))
+        return None if outcomes is None else [intent for outcome in outcomes for intent in outcome.intents]
 
     def _carry_out(self, intent: Intent) -> None:
         match intent:
@@ -171,14 +171,14 @@ def columns(world: World) -> dict[str, Any]:
 
 def test_the_cache_is_really_used(monkeypatch: pytest.MonkeyPatch) -> None:
     answered = []
-    real = ClassCache.decide
+    real = Evaluator._from_memory
 
-    def counting(self: ClassCache, pod: Pod, seed: int, cycle: int) -> Any:
-        decision = real(self, pod, seed, cycle)
+    def counting(self: Evaluator, pod: Pod, settings: Any) -> Any:
+        decision = real(self, pod, settings)
         answered.append(decision is not None)
         return decision
 
-    monkeypatch.setattr(ClassCache, "decide", counting)
+    monkeypatch.setattr(Evaluator, "_from_memory", counting)
     bound = [line for line in story(3, World(remember=True, seed=3)) if " -> " in line]
 
     assert sum(answered) > len(bound) / 2
@@ -186,13 +186,13 @@ def test_the_cache_is_really_used(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_runs_are_really_made(monkeypatch: pytest.MonkeyPatch) -> None:
     placed = []
-    real = ClassRun.place
+    real = Batch.place
 
-    def counting(self: ClassRun, pod: Pod, number: int) -> Any:
+    def counting(self: Batch, pod: Pod, number: int) -> Any:
         placed.append(pod.name)
         return real(self, pod, number)
 
-    monkeypatch.setattr(ClassRun, "place", counting)
+    monkeypatch.setattr(Batch, "place", counting)
     bound = [
         line
         for seed in range(100, 110)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bayplan.engine import committing
 from bayplan.engine.intents import Bind
 from bayplan.framework.decision import Decision
 from bayplan.framework.plugin import PermitPlugin, ReservePlugin
@@ -37,16 +38,32 @@ def world_of(*more: Any, nodes: int = 6, remember: bool = True, cpu: str = "4") 
 def batches(world: World, most: int = 100) -> list[list[str]]:
     """The nodes of the pods that were placed together, until nobody is left; nothing of it is confirmed."""
     placed = []
-    while (intents := world.scheduler.schedule_some(most)) is not None:
-        placed.append([bind.decision.node or "" for bind in intents if isinstance(bind, Bind)])
+    while (outcomes := world.scheduler.schedule(most)) is not None:
+        placed.append(
+            [outcome.decision.node or "" for outcome in outcomes if outcome.decision and outcome.is_committed]
+        )
     return placed
+
+
+@pytest.fixture
+def together(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many pods were committed together, each time."""
+    sizes: list[int] = []
+    real = committing.commit_alike
+
+    def counting(decisions: Any, *more: Any) -> None:
+        sizes.append(len(decisions))
+        real(decisions, *more)
+
+    monkeypatch.setattr(committing, "commit_alike", counting)
+    return sizes
 
 
 def flat(placed: list[list[str]]) -> list[str]:
     return [name for batch in placed for name in batch]
 
 
-def test_the_rows_that_a_run_filled_are_news_for_other_classes() -> None:
+def test_other_classes_see_the_rows_that_a_batch_filled(together: list[int]) -> None:
     """Classes take turns, and nobody confirms anything in between."""
     made = [
         each(f"{each.__name__}-{turn}-{number}")
@@ -57,10 +74,10 @@ def test_the_rows_that_a_run_filled_are_news_for_other_classes() -> None:
     worlds = world_of(), world_of(remember=False)
     for world in worlds:
         world.add(*made)
-    in_runs, one_by_one = batches(worlds[0]), batches(worlds[1])
+    in_batches, one_by_one = batches(worlds[0]), batches(worlds[1], 1)
 
-    assert flat(in_runs) == flat(one_by_one)
-    assert len(in_runs) < len(one_by_one) / 2
+    assert flat(in_batches) == flat(one_by_one)
+    assert len(together) > 5
     for name in ("req_cpu_milli", "req_mem_bytes", "nz_cpu_milli", "nz_mem_bytes", "pods_count"):
         assert getattr(worlds[0].cache.nodes, name).tolist() == getattr(worlds[1].cache.nodes, name).tolist()
     assert worlds[0].cache.assumed_count == len(made)
@@ -84,9 +101,10 @@ def test_a_run_ends_where_there_is_no_more_room() -> None:
 
 def test_everyone_who_listens_hears_of_every_decision() -> None:
     world, heard = world_of(), list[Decision]()
-    world.scheduler.on_decision = heard.append
     world.add(*(small(f"p{number}") for number in range(50)))
-    placed = flat(batches(world))
+    while (outcomes := world.scheduler.schedule()) is not None:
+        heard += [outcome.decision for outcome in outcomes if outcome.decision is not None]
+    placed = [decision.node for decision in heard]
     assert [decision.node for decision in heard] == placed
     assert [decision.pod.name for decision in heard] == [f"p{number}" for number in range(50)]
     states = {id(decision.state) for decision in heard}
@@ -132,11 +150,14 @@ def test_a_plugin_that_reserves_something_is_asked_for_every_pod() -> None:
     assert len(placed) == len(set(placed)) == len(world.plugin("Locks").taken)
 
 
-@pytest.mark.parametrize(("plugin", "runs"), [(Locks, False), (Watches, False), (Idle, True)])
-def test_runs_are_only_for_pods_that_nobody_else_looks_at(plugin: Any, runs: bool) -> None:
+@pytest.mark.parametrize(("plugin", "are_together"), [(Locks, False), (Watches, False), (Idle, True)])
+def test_only_pods_that_nobody_else_looks_at_are_committed_together(
+    plugin: Any, are_together: bool, together: list[int]
+) -> None:
     world = world_of(plugin, nodes=50)
     world.add(*(small(f"p{number}") for number in range(40)))
-    assert any(len(batch) > 1 for batch in batches(world)) is runs
+    batches(world)
+    assert bool(together) is are_together
 
 
 def test_pods_that_differ_in_themselves_are_not_taken_along() -> None:
@@ -150,7 +171,8 @@ def test_pods_that_differ_in_themselves_are_not_taken_along() -> None:
     binds = {
         bind.decision.pod.name: bind.decision.node
         for _ in range(30)
-        for bind in world.scheduler.schedule_some() or ()
+        for outcome in world.scheduler.schedule() or ()
+        for bind in outcome.intents
         if isinstance(bind, Bind)
     }
     assert binds.keys() == {*(f"p{number}" for number in range(12)), "expected"}

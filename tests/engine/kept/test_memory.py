@@ -1,7 +1,7 @@
 """
 Answers carried from pod to pod: plugins that promise to look at a node alone are held to the rules of the full pass.
 
-That decisions agree on random clusters is ``tests/properties/test_class_cache_agrees.py``; here are the answers a
+That decisions agree on random clusters is ``tests/properties/test_kept_answers_agree.py``; here are the answers a
 plugin may give that the full pass reads in its own way, or refuses.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayplan.engine.class_cache import ClassCache
+from bayplan.engine.evaluation import Evaluator
 from bayplan.engine.events import NodeChanged
 from bayplan.engine.intents import Bind
 from bayplan.framework.plugin import Depends, FilterPlugin, Plugin, PreFilterResult, ScorePlugin, Verdicts
@@ -133,14 +133,14 @@ def test_so_it_is_with_what_pre_filter_says(answer: Any) -> None:
 
 def test_a_class_is_decided_from_memory_as_long_as_a_node_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     remembered = []
-    decide = ClassCache.decide
+    decide = Evaluator._from_memory
 
     def spied(self: Any, *about: Any) -> Any:
         decision = decide(self, *about)
         remembered.append(decision is not None)
         return decision
 
-    monkeypatch.setattr(ClassCache, "decide", spied)
+    monkeypatch.setattr(Evaluator, "_from_memory", spied)
     story((varied(RowFilter),), remember=True)
     assert remembered == [*[True] * 8, *[False] * 4], "the last four fit nowhere, and the full pass says why"
 

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from bayplan.engine import amounts
 from bayplan.engine.cache import ClusterCache
+from bayplan.engine.kept import sum_numbers
 from bayplan.objects.pod import Pod
 from bayplan.testing import node, pod
 
@@ -24,7 +24,7 @@ def on(row: int, name: str, **requests: str) -> Pod:
 
 
 def numbers(cache: ClusterCache) -> list[int]:
-    return [cache.nodes.amounts.of(row) for row in range(len(cache.nodes))]
+    return [cache.nodes.sums.of(row) for row in range(len(cache.nodes))]
 
 
 def test_nodes_of_one_size_share_a_number_until_their_pods_differ() -> None:
@@ -43,7 +43,7 @@ def test_the_order_in_which_pods_came_does_not_matter() -> None:
     for row, order in enumerate((("1", "2"), ("2", "1"))):
         for cpu in order:
             cache.add_pod(on(row, f"{row}-{cpu}", cpu=cpu))
-            cache.nodes.amounts.of(row)
+            cache.nodes.sums.of(row)
     assert len(set(numbers(cache))) == 1
 
 
@@ -74,7 +74,7 @@ def test_a_node_that_grew_has_another_number() -> None:
 
 def test_equal_numbers_always_mean_equal_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     """Over random comings and goings, with so little room for numbers that they are given out anew again and again."""
-    monkeypatch.setattr(amounts, "MAX_SUMS", 12)
+    monkeypatch.setattr(sum_numbers, "MAX_SUMS", 12)
     rng = random.Random(7)
     cache, there = cluster(*["4"] * 6), []
     for step in range(600):
@@ -83,13 +83,13 @@ def test_equal_numbers_always_mean_equal_sums(monkeypatch: pytest.MonkeyPatch) -
         else:
             there.append(on(rng.randrange(6), f"p{step}", cpu=rng.choice("123"), memory=rng.choice(["1Gi", "2Gi"])))
             cache.add_pod(there[-1])
-        generation, by_number = cache.nodes.amounts.generation, {}
+        generation, by_number = cache.nodes.sums.generation, {}
         for row in range(6):
-            number = cache.nodes.amounts.of(row)
-            if cache.nodes.amounts.generation != generation:
+            number = cache.nodes.sums.of(row)
+            if cache.nodes.sums.generation != generation:
                 break
             assert by_number.setdefault(number, cache.nodes._sums(row)) == cache.nodes._sums(row)
-    assert cache.nodes.amounts.generation > 3
+    assert cache.nodes.sums.generation > 3
 
 
 def test_a_new_node_has_the_number_of_an_emptied_one() -> None:

@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from bayplan.engine.blocks import GROUP, SMALLEST, Blocks
+from bayplan.engine.kept.best_rows import GROUP, SMALLEST, BestRows
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from bayplan.engine.blocks import GROUP, SMALLEST, Blocks
 )
 def test_the_pick_is_the_one_a_look_at_all_numbers_gives(size: int) -> None:
     rng = Random(size)
-    blocks = Blocks(np.array([rng.randint(-1, 3) for _ in range(size)], np.int64))
+    blocks = BestRows(np.array([rng.randint(-1, 3) for _ in range(size)], np.int64))
 
     for step in range(200):
         blocks.write(rng.randrange(size), rng.randint(-1, 3))
@@ -28,5 +28,5 @@ def test_the_pick_is_the_one_a_look_at_all_numbers_gives(size: int) -> None:
 
 
 def test_nothing_is_picked_where_nothing_fits() -> None:
-    assert Blocks(np.full(10, -1, np.int64)).pick(7) is None
-    assert Blocks(np.empty(0, np.int64)).pick(7) is None
+    assert BestRows(np.full(10, -1, np.int64)).pick(7) is None
+    assert BestRows(np.empty(0, np.int64)).pick(7) is None

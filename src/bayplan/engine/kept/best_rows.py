@@ -1,9 +1,9 @@
 """
 The best of many numbers, kept while single numbers change: a maximum and its ties, block by block.
 
-``engine.class_entry`` keeps one number per node here.  A block remembers which of its rows are best, and groups of
-blocks how many, so changing a number and picking one of the best cost next to nothing until the last of a block's best
-is gone, which costs a look through that block.  Neither grows with the cluster as a pass over all nodes does.
+``engine.kept.class_answers`` keeps one number per node here.  A block remembers which of its rows are best, and groups
+of blocks how many.  So changing a number and picking one of the best cost next to nothing until the last of a block's
+best is gone, which costs a look through that block.  Neither grows with the cluster as a pass over all nodes does.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, insort
 
+from bayplan.engine.scoring import which_of
 from bayplan.framework.snapshot import Scores
 
 # Small blocks make a look through one cheap, few blocks make finding the best of them cheap; both grow with the square
@@ -20,7 +21,7 @@ GROUP = 32
 """Blocks counted together."""
 
 
-class Blocks:
+class BestRows:
     """An array of integers that knows its maximum.  Negative numbers are never the best."""
 
     __slots__ = ("values", "_best", "_counts", "_groups", "_maxima", "_rows", "_size", "_total")
@@ -98,7 +99,7 @@ class Blocks:
         """The row of one of the best, chosen by ``number``, and how many share that place; None if all are negative."""
         if self._best < 0:
             return None
-        left = number % self._total
+        left = which_of(self._total, number)
         group = 0
         while left >= (count := self._groups[group]):
             left -= count
