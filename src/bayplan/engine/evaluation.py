@@ -27,7 +27,7 @@ from bayplan.engine.node_filters import NodeFilters
 from bayplan.engine.plugin_group import PluginGroup
 from bayplan.engine.running import Calls, CycleError, error_status, log
 from bayplan.errors import PluginError
-from bayplan.framework.decision import Decision, PluginScores
+from bayplan.framework.decision import NO_ROWS, Decision, PluginScores
 from bayplan.framework.ports import MetricSink, NoMetrics
 from bayplan.framework.snapshot import NodeTable, Rows, Scores
 from bayplan.framework.status import Code, Status, unresolvable
@@ -83,6 +83,8 @@ class Evaluator:
         self._sampled = metrics
         self._metrics = metrics or NoMetrics()
         self._everybody = PluginGroup.of_all(filters.profile)
+        self._last: tuple[Pod, Known] | None = None
+        """What the pod before was placed by."""
 
     def place(self, pod: Pod, settings: Settings) -> Decision:
         """As ``decide``, from what is kept where a node fits by it: then no reason and no score is told."""
@@ -109,7 +111,10 @@ class Evaluator:
 
     def batch_after(self, pod: Pod) -> Batch | None:
         """For the pods behind this one, which was placed just now, if pods like it can be committed together."""
-        if self._memory is None or self._is_room_kept(pod):
+        if self._memory is None or self._last is None or self._last[0] is not pod:
+            return None
+        known = self._last[1]
+        if not (known.template.runs and known.is_settled) or self._is_room_kept(pod):
             return None
         try:
             known = self._memory.of(Calls(pod, self._sampled))
@@ -125,7 +130,9 @@ class Evaluator:
         calls = Calls(pod, self._sampled)
         error: Exception | None = None
         try:
-            decision = self._with(self._memory.of(calls), calls, settings)
+            known = self._memory.of(calls)
+            self._last = pod, known
+            decision = self._with(known, calls, settings)
             cause = "no node fits"
         except NotKeptError as refused:
             cause = str(refused)
@@ -194,11 +201,14 @@ class _Evaluation:
         narrowed = filtering.pre_filter(self._calls, self._group.pre_filters, self._state, nodes)
         timing.lap("PreFilter")
         rejections = self._rejections(nodes, narrowed, is_told)
+        feasible: Rows = NO_ROWS
         if narrowed.status.is_success:
-            decision.feasible = await self._search(rejections, narrowed.rows)
+            feasible = await self._search(rejections, narrowed.rows)
             timing.lap("Filter")
-        if len(decision.feasible):
-            await self._choose(nodes, decision.feasible, is_told)
+        if is_told:
+            decision.feasible = feasible
+        if len(feasible):
+            await self._choose(nodes, feasible, is_told)
             timing.lap("Score")
         elif is_told:
             decision.status = Status(Code.UNSCHEDULABLE, narrowed.status.reasons)
@@ -208,11 +218,14 @@ class _Evaluation:
     def _rejections(self, nodes: NodeTable, narrowed: Narrowed, is_told: bool) -> Rejections:
         if is_told:
             self._decision.diagnosis = filtering.new_diagnosis(nodes, narrowed)
-            return Rejections(self._decision.diagnosis, is_told=True)
-        rejections = Rejections.untold(nodes, None if self._below is None else self._below.values >= 0)
+            return Rejections.told(self._decision.diagnosis)
+        assert self._below is not None, "with nothing kept, everything is told"
+        open_rows = self._below.values >= 0
         if narrowed.rows is not None:
-            rejections.keep_only(narrowed.rows)
-        return rejections
+            left = np.zeros(len(nodes), np.bool_)
+            left[narrowed.rows] = True
+            open_rows &= left
+        return Rejections(nodes, open_rows)
 
     async def _search(self, rejections: Rejections, few: list[int] | None) -> Rows:
         """The feasible rows: the nominated node alone if it still fits, else what filters and extenders leave."""
@@ -223,6 +236,8 @@ class _Evaluation:
             if row is not None and await self._extending.lets_in(pod, pod.nominated_node_name):
                 return np.array([row], np.intp)
         feasible = search.run(few)
+        if diagnosis is None:
+            return feasible
         if settings.percentage < 100 and settings.order is not None:
             total = len(few) if few is not None else len(diagnosis.nodes)
             enough = partial_search.how_many(total, settings.percentage) if self._group.scores else 1
@@ -237,11 +252,14 @@ class _Evaluation:
             return
         scoring.pre_score(calls, self._group.pre_scores, self._state, nodes, feasible)
         totals = self._totals_below(nodes, feasible)
-        for scores in [*self._scores(nodes, feasible), *await self._extending.prioritize(calls.pod, nodes, feasible)]:
+        for scores in self._scores(nodes, feasible):
             totals += scores.weighted
             if is_told:
                 decision.scores.append(scores)
         if is_told:
+            for scores in await self._extending.prioritize(calls.pod, nodes, feasible):
+                totals += scores.weighted
+                decision.scores.append(scores)
             # As in kube-scheduler, with no score plugin at all every node is worth 1.
             decision.totals = totals if decision.scores else totals + 1
         position, decision.ties = scoring.pick(totals, self._settings.number)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -22,16 +23,13 @@ from bayplan.engine.running import Calls, CycleError
 from bayplan.errors import PluginError
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.diagnosis import FEASIBLE, Diagnosis
-from bayplan.framework.plugin import Depends, FilterPlugin, PreFilterPlugin, PreFilterResult
+from bayplan.framework.plugin import Depends, FilterPlugin, PreFilterPlugin, PreFilterResult, Verdicts
 from bayplan.framework.snapshot import Codes, Mask, NodeTable, Rows
 from bayplan.framework.status import SUCCESS, Code, Status, as_status, unresolvable
 from bayplan.framework.what_if_rows import WhatIfRows
 
 # Up to this many candidate nodes, asking plugins node by node is cheaper than passes over the table.
 FEW_NODES = 4
-
-_UNTOLD = unresolvable("rejected")
-"""Stands for every rejection where nobody wants to know which it was."""
 
 
 @dataclass(slots=True)
@@ -115,90 +113,106 @@ def _record_plugin(diagnosis: Diagnosis, status: Status) -> None:
 
 
 class Rejections:
-    """Which nodes are rejected while filters are asked; and by whom and why, if somebody wants to know."""
+    """Which nodes are still in question while filters are asked; and why the others are not, if that is to be told."""
 
-    __slots__ = ("diagnosis", "first_no", "_is_told", "_numbers")
+    __slots__ = ("diagnosis", "nodes", "open", "_numbers")
 
-    def __init__(self, diagnosis: Diagnosis, *, is_told: bool) -> None:
+    def __init__(self, nodes: NodeTable, open_rows: Mask, diagnosis: Diagnosis | None = None) -> None:
+        self.nodes = nodes
+        self.open = open_rows
+        """Rows that nobody rejected."""
         self.diagnosis = diagnosis
-        self.first_no = diagnosis.first_no
-        self._is_told = is_told
         self._numbers: dict[Status, int] = {}
 
     @classmethod
-    def untold(cls, nodes: NodeTable, open_rows: Mask | None = None) -> Rejections:
-        """Where the reasons do not matter; all rows are open, or some."""
-        first_no = np.full(len(nodes), FEASIBLE, np.int32)
-        if open_rows is not None:
-            first_no[~open_rows] = 0
-        return cls(Diagnosis(nodes, first_no, [_UNTOLD], implicit=frozenset({0})), is_told=False)
+    def told(cls, diagnosis: Diagnosis) -> Rejections:
+        """Where every rejection goes into a diagnosis, in which some rows may be rejected already."""
+        return cls(diagnosis.nodes, diagnosis.first_no == FEASIBLE, diagnosis)
 
-    def keep_only(self, rows: list[int]) -> None:
-        """Reject all rows but these."""
-        kept = self.first_no[rows]
-        self.first_no[:] = 0
-        self.first_no[rows] = kept
+    def reject(self, row: int, status: Status) -> None:
+        """One node is rejected."""
+        self.open[row] = False
+        if self.diagnosis is not None:
+            self.diagnosis.first_no[row] = self._number(self.diagnosis, status)
 
-    def open_rows(self) -> Mask:
-        """The rows that nobody rejected."""
-        rows: Mask = self.first_no == FEASIBLE
-        return rows
+    def accept(self, row: int) -> None:
+        """One node is in question again."""
+        self.open[row] = True
+        if self.diagnosis is not None:
+            self.diagnosis.first_no[row] = FEASIBLE
 
-    def number(self, status: Status) -> int:
-        """The number of a rejection."""
-        if not self._is_told:
-            return 0
-        number = self._numbers.get(status)
-        if number is None:
-            number = self._numbers[status] = len(self.diagnosis.statuses)
-            self.diagnosis.statuses.append(status)
-        return number
+    def reject_some(self, plugin: FilterPlugin, where: Mask, codes: Codes, reasons: Reasons) -> None:
+        """What one plugin rejected among open rows."""
+        diagnosis = self.diagnosis
+        if diagnosis is not None or not filter_answers.all_reject(reasons):
+            number_of = partial(self._number, diagnosis) if diagnosis is not None else _unnumbered
+            numbers = filter_answers.fold(plugin, codes, where, reasons, number_of, broken)
+            if diagnosis is not None:
+                diagnosis.first_no[where] = numbers
+        self.open &= ~where
 
-    def record_plugins(self) -> None:
-        """Remember who rejected nodes: those plugins are asked when something changes."""
-        if self._is_told:
+    def reject_rows(self, rows: Rows, verdicts: Verdicts) -> None:
+        """What was found of some rows, those that were never in question excepted."""
+        rejected = verdicts.codes != 0
+        diagnosis = self.diagnosis
+        if diagnosis is not None:
+            if diagnosis.implicit:
+                rejected &= ~np.isin(diagnosis.first_no[rows], list(diagnosis.implicit))
+            numbers = [self._number(diagnosis, as_status(each)) for each in verdicts.statuses]
+            diagnosis.first_no[rows[rejected]] = np.array([FEASIBLE, *numbers], np.int32)[verdicts.codes[rejected]]
+        self.open[rows[rejected]] = False
+
+    def is_left_out(self, row: int) -> bool:
+        """Was the row never in question?  Where nothing is told, one that is rejected need not be asked about again."""
+        if self.diagnosis is None:
+            return not self.open[row]
+        return int(self.diagnosis.first_no[row]) in self.diagnosis.implicit
+
+    def feasible(self) -> Rows:
+        """The rows that are left, with everybody who rejected the others on record."""
+        if self.diagnosis is not None:
             for status, _ in self.diagnosis.counts():
                 _record_plugin(self.diagnosis, status)
+        return self.open.nonzero()[0]
 
-    def write(self, plugin: FilterPlugin, where: Mask, codes: Codes, reasons: Reasons) -> None:
-        """Note what one plugin rejected."""
-        if self._is_told or not filter_answers.all_reject(reasons):
-            self.first_no[where] = filter_answers.fold(plugin, codes, where, reasons, self.number, broken)
-        else:
-            self.first_no[where] = 0
+    def _number(self, diagnosis: Diagnosis, status: Status) -> int:
+        number = self._numbers.get(status)
+        if number is None:
+            number = self._numbers[status] = len(diagnosis.statuses)
+            diagnosis.statuses.append(status)
+        return number
 
 
-def filter_table(
-    calls: Calls, plugins: Iterable[FilterPlugin], state: CycleState, nodes: NodeTable, rejections: Rejections
-) -> None:
+def _unnumbered(status: Status) -> int:
+    return 0
+
+
+def filter_table(calls: Calls, plugins: Iterable[FilterPlugin], state: CycleState, rejections: Rejections) -> None:
     """Ask filters in order about all nodes, until none is left that fits."""
+    nodes, skipped = rejections.nodes, state.skip_filter
     for plugin in plugins:
-        if plugin.name in state.skip_filter:
+        if plugin.name in skipped:
             continue
-        open_rows = rejections.open_rows()
-        if not open_rows.any():
+        open_rows = rejections.open
+        if not np.count_nonzero(open_rows):
             return
         if plugin._filter_derived:
-            _filter_each(calls, plugin, state, nodes, rejections, np.flatnonzero(open_rows))
+            for row in np.flatnonzero(open_rows).tolist():
+                status = first_rejection(calls, (plugin,), state, calls.pod, nodes.node(row))
+                if not status.is_success:
+                    rejections.reject(row, status)
             continue
         by_objects = plugin.filter_depends is Depends.OBJECT
         ask = filter_answers.asked_of_objects if by_objects else filter_answers.asked
         codes, reasons = ask(calls, plugin, state, nodes)
         if reasons is not None:
-            rejections.write(plugin, open_rows & (codes != 0), codes, reasons)
-
-
-def _filter_each(
-    calls: Calls, plugin: FilterPlugin, state: CycleState, nodes: NodeTable, rejections: Rejections, rows: Rows
-) -> None:
-    for row in rows.tolist():
-        status = first_rejection(calls, (plugin,), state, calls.pod, nodes.node(row))
-        if not status.is_success:
-            rejections.first_no[row] = rejections.number(status)
+            rejections.reject_some(plugin, open_rows & (codes != 0), codes, reasons)
 
 
 class Search:
     """The Filter stage of one cycle: which rows are feasible, nominated pods considered."""
+
+    __slots__ = ("_calls", "_filters", "_nodes", "_plugins", "_pod", "_rejections", "_state")
 
     def __init__(
         self,
@@ -214,9 +228,7 @@ class Search:
         self._state = state
         self._pod = calls.pod
         self._rejections = rejections
-        self._diagnosis = rejections.diagnosis
-        self._nodes = rejections.diagnosis.nodes
-        self._first_no = rejections.first_no
+        self._nodes = rejections.nodes
 
     def nominated_node(self, name: str) -> int | None:
         """The row of the pod's nominated node if it still fits."""
@@ -224,10 +236,10 @@ class Search:
         if row is None:
             return None
         status = self._filters.fits(self._state, self._pod, self._nodes.node(row))
-        if self._first_no[row] != FEASIBLE:
+        if not self._rejections.open[row]:
             # PreFilter left it out, so it is not taken; but as in kube-scheduler it is told what its filters say.
             if status.is_rejected:
-                self._first_no[row] = self._rejections.number(status)
+                self._rejections.reject(row, status)
             return None
         # An error here is no reason to give up: the full search meets it again if it is there to stay.
         return row if status.is_success else None
@@ -237,15 +249,13 @@ class Search:
         if few is not None and len(few) <= FEW_NODES:
             self._one_by_one(few)
         else:
-            filter_table(self._calls, self._plugins, self._state, self._nodes, self._rejections)
-            self._consider_expected_pods()
-        self._rejections.record_plugins()
-        return np.flatnonzero(self._first_no == FEASIBLE)
+            filter_table(self._calls, self._plugins, self._state, self._rejections)
+            if any(True for _ in self._filters.nominated.nominated_nodes()):
+                self._consider_expected_pods()
+        return self._rejections.feasible()
 
     def _consider_expected_pods(self) -> None:
         """Judge nodes with nominated pods once more, with those there: a no then counts, a yes leaves it as it is."""
-        if not any(True for _ in self._filters.nominated.nominated_nodes()):
-            return
         if not self._filters.goes_by_columns(self._state):
             self._one_by_one(self._rows_with_expected_pods())
             return
@@ -259,23 +269,14 @@ class Search:
             self._one_by_one(self._rows_with_expected_pods())
 
     def _judge_with(self, expected: Expected) -> None:
-        rows, first_no = expected.rows, self._first_no
-        imagined = crowded(WhatIfRows(self._nodes, rows), expected.amounts, expected)
+        imagined = crowded(WhatIfRows(self._nodes, expected.rows), expected.amounts, expected)
         judge = RowsJudge(self._filters.running(self._state), self._state, self._pod, imagined, None)
-        verdicts = judge.first_nos()
-        number = self._rejections.number
-        numbers = np.array([FEASIBLE, *(number(as_status(each)) for each in verdicts.statuses)], np.int32)
-        said_no = verdicts.codes != 0
-        if self._diagnosis.implicit:
-            said_no &= ~np.isin(first_no[rows], list(self._diagnosis.implicit))
-        first_no[rows[said_no]] = numbers[verdicts.codes[said_no]]
+        self._rejections.reject_rows(expected.rows, judge.first_nos())
 
     def _rows_with_expected_pods(self) -> Iterable[int]:
         for name in list(self._filters.nominated.nominated_nodes()):
             row = self._nodes.row_of(name)
-            if row is None or int(self._first_no[row]) in self._diagnosis.implicit:
-                continue
-            if self._filters.expected(self._pod, name):
+            if row is not None and not self._rejections.is_left_out(row) and self._filters.expected(self._pod, name):
                 yield row
 
     def _one_by_one(self, rows: Iterable[int]) -> None:
@@ -283,4 +284,7 @@ class Search:
             status = self._filters.fits(self._state, self._pod, self._nodes.node(row))
             if status.is_error:
                 raise CycleError(status)
-            self._first_no[row] = FEASIBLE if status.is_success else self._rejections.number(status)
+            if status.is_success:
+                self._rejections.accept(row)
+            else:
+                self._rejections.reject(row, status)

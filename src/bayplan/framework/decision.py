@@ -33,7 +33,7 @@ class PluginScores:
         return self.normalized if self.weight == 1 else self.normalized * self.weight
 
 
-_NO_ROWS: Rows = np.empty(0, np.intp)
+NO_ROWS: Rows = np.empty(0, np.intp)
 _NO_SCORES: Scores = np.empty(0, np.int64)
 
 
@@ -47,7 +47,7 @@ class Decision:
     status: Status = SUCCESS
     """Success, or why the cycle ended: rejected (see ``diagnosis``) or an error."""
     diagnosis: Diagnosis | None = None
-    feasible: Rows = field(default_factory=lambda: _NO_ROWS)
+    feasible: Rows = field(default_factory=lambda: NO_ROWS)
     scores: list[PluginScores] = field(default_factory=list)
     totals: Scores = field(default_factory=lambda: _NO_SCORES)
     ties: int = 0

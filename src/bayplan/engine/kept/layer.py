@@ -66,18 +66,18 @@ class Layer:
         self.state: CycleState = CycleState() if below is None else below.state.copy()
         if not pre_filter(calls, group.pre_filters, self.state, nodes).is_all:
             raise NotKeptError("PreFilter narrows the nodes or rejects the pod")
-        rejections = Rejections.untold(nodes, None if below is None else below.values >= 0)
-        filter_table(calls, group.filters, self.state, nodes, rejections)
+        open_rows = np.ones(len(nodes), np.bool_) if below is None else below.values >= 0
+        rejections = Rejections(nodes, open_rows)
+        filter_table(calls, group.filters, self.state, rejections)
         filter_answers.forget_objects(self.state)
         self._filters = [each for each in group.filters if each.name not in self.state.skip_filter]
         self.values: Scores = np.zeros(len(nodes), np.int64) if below is None else below.values.copy()
         """Per row: ``REJECTED``, else the sum of the scores that need no normalising."""
-        rejected = ~rejections.open_rows()
-        self.values[rejected] = REJECTED
+        self.values[~rejections.open] = REJECTED
         self._plain: list[tuple[ScorePlugin, int]] = []
         self.raw: list[RawScores] = []
         scoring.pre_score(calls, group.pre_scores, self.state, nodes, np.arange(len(nodes), dtype=np.intp))
-        feasible = np.flatnonzero(~rejected)
+        feasible = rejections.feasible()
         for scorer in group.scores:
             if scorer.name not in self.state.skip_score:
                 self._score(calls, scorer, weights.get(scorer.name, 1), nodes, feasible)
