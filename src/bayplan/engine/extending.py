@@ -1,7 +1,7 @@
 """
 What extenders have to say in a cycle: they narrow the feasible nodes, add to scores, and change victims.
 
-``scheduling_cycle`` waits here at the three places where extenders speak, ``binding_cycle`` asks for a binder.  The
+``engine.evaluation`` waits here at the three places where extenders speak, ``binding_cycle`` asks for a binder.  The
 calls go through the port ``Extender``, so nothing here knows of HTTP.  A cycle that nobody is asked in never waits;
 ``straight_through`` runs it without an event loop.
 """

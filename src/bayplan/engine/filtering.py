@@ -141,15 +141,16 @@ class Rejections:
         if self.diagnosis is not None:
             self.diagnosis.first_no[row] = FEASIBLE
 
-    def reject_some(self, plugin: FilterPlugin, where: Mask, codes: Codes, reasons: Reasons) -> None:
-        """What one plugin rejected among open rows."""
+    def reject_some(self, plugin: FilterPlugin, codes: Codes, reasons: Reasons) -> None:
+        """What one plugin rejected; of the open rows that counts."""
         diagnosis = self.diagnosis
         if diagnosis is not None or not filter_answers.all_reject(reasons):
+            where = self.open & (codes != 0)
             number_of = partial(self._number, diagnosis) if diagnosis is not None else _unnumbered
             numbers = filter_answers.fold(plugin, codes, where, reasons, number_of, broken)
             if diagnosis is not None:
                 diagnosis.first_no[where] = numbers
-        self.open &= ~where
+        self.open &= codes == 0
 
     def reject_rows(self, rows: Rows, verdicts: Verdicts) -> None:
         """What was found of some rows, those that were never in question excepted."""
@@ -193,11 +194,10 @@ def filter_table(calls: Calls, plugins: Iterable[FilterPlugin], state: CycleStat
     for plugin in plugins:
         if plugin.name in skipped:
             continue
-        open_rows = rejections.open
-        if not np.count_nonzero(open_rows):
+        if not np.count_nonzero(rejections.open):
             return
         if plugin._filter_derived:
-            for row in np.flatnonzero(open_rows).tolist():
+            for row in rejections.open.nonzero()[0].tolist():
                 status = first_rejection(calls, (plugin,), state, calls.pod, nodes.node(row))
                 if not status.is_success:
                     rejections.reject(row, status)
@@ -206,7 +206,7 @@ def filter_table(calls: Calls, plugins: Iterable[FilterPlugin], state: CycleStat
         ask = filter_answers.asked_of_objects if by_objects else filter_answers.asked
         codes, reasons = ask(calls, plugin, state, nodes)
         if reasons is not None:
-            rejections.reject_some(plugin, open_rows & (codes != 0), codes, reasons)
+            rejections.reject_some(plugin, codes, reasons)
 
 
 class Search:

@@ -165,7 +165,8 @@ class Scheduler:
             return Outcome(None, [AskExtenders(queued, self._cycle)])
         settings = self._settings(profile, self._cycle)
         decision = self._evaluators[pod.scheduler_name].place(pod, settings)
-        self._start = settings.start
+        if settings.order is not None:
+            self._start = settings.start
         return self._act(queued, decision, profile)
 
     def _is_next_like(self, pod: Pod) -> bool:
@@ -221,13 +222,15 @@ class Scheduler:
         except Exception as error:
             log.error("scheduling cycle failed", pod=pod.key, error=repr(error), exc_info=True)
             decision = Decision(pod, profile.scheduler_name, status=failed(error))
-        self._start = settings.start
+        if settings.order is not None:
+            self._start = settings.start
         return ExtendersAnswered(intent.queued, decision)
 
     def _settings(self, profile: Profile, cycle: int) -> Settings:
         asked = profile.percentage_of_nodes_to_score
-        percentage = 100 if asked is None else asked
-        return Settings(self.seed, cycle, percentage, self.cache.node_order, self._start)
+        if asked is None or asked == 100:
+            return Settings(self.seed, cycle)
+        return Settings(self.seed, cycle, asked, self.cache.node_order, self._start)
 
     def binding_cycle(self, bind: Bind) -> BindingCycle:
         """The cycle to run for a ``Bind`` intent."""

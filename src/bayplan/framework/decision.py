@@ -1,7 +1,7 @@
 """
 Decision: the full record of one scheduling cycle.
 
-``engine.scheduling_cycle`` makes it; committing, tracing, ``explain``, the simulator's report and the
+``engine.evaluation`` makes it; committing, tracing, ``explain``, the simulator's report and the
 dashboard read it.  Nothing in it needs the plugins again, so every reader tells the same story.
 """
 

@@ -21,7 +21,7 @@ from bayplan.testing.generating import random_node
 from bayplan.testing.harness import Recorder
 from tests.plugins.kosmos import APP, asking, numbers, policy
 from tests.plugins.leaf_node_workload_policy.support import Bench
-from tests.properties.test_class_cache_agrees import World
+from tests.properties.test_kept_answers_agree import World
 
 ZONES = ("a", "b", "c", "nowhere")
 REVISIONS = ("r1", "r2")
