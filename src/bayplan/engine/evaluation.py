@@ -11,7 +11,7 @@ the same as a coroutine.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,7 @@ from bayplan.engine import filtering, partial_search, post_filtering, scoring
 from bayplan.engine.batch import Batch
 from bayplan.engine.cache import ClusterCache
 from bayplan.engine.extending import NOBODY, Extending, straight_through
-from bayplan.engine.filtering import Narrowed, Rejections, Search
+from bayplan.engine.filtering import Narrowed, Rejections
 from bayplan.engine.kept.layer import Layer, NotKeptError
 from bayplan.engine.kept.memory import Known, Memory
 from bayplan.engine.node_filters import NodeFilters
@@ -34,6 +34,8 @@ from bayplan.framework.status import Code, Status, unresolvable
 from bayplan.objects.pod import Pod
 
 NO_NODES = "no nodes available to schedule pods"
+_ONE: Scores = np.zeros(1, np.int64)
+"""The totals of a single feasible node."""
 
 
 @dataclass(slots=True)
@@ -57,14 +59,28 @@ class Settings:
 class _Timing:
     """Seconds per extension point."""
 
-    def __init__(self, decision: Decision) -> None:
-        self._timings = decision.timings
+    __slots__ = ("_last", "_timings")
+
+    def __init__(self, timings: dict[str, float]) -> None:
+        self._timings = timings
         self._last = time.perf_counter()
 
     def lap(self, point: str) -> None:
         now = time.perf_counter()
         self._timings[point] = now - self._last
         self._last = now
+
+
+class _Untimed:
+    """Stands in where nobody looks at the times."""
+
+    __slots__ = ()
+
+    def lap(self, point: str) -> None:
+        pass
+
+
+_UNTIMED = _Untimed()
 
 
 class Evaluator:
@@ -193,26 +209,37 @@ class _Evaluation:
 
     async def run(self, nodes: NodeTable, *, is_told: bool) -> None:
         """Fill in the decision; with the reasons and scores, and what would help, if they are to be told."""
-        decision = self._decision
+        decision, calls, extending = self._decision, self._calls, self._extending
         if not len(nodes):
             decision.status = unresolvable(NO_NODES)
             return
-        timing = _Timing(decision)
-        narrowed = filtering.pre_filter(self._calls, self._group.pre_filters, self._state, nodes)
+        timing = _Timing(decision.timings) if is_told or calls.is_sampled else _UNTIMED
+        narrowed = filtering.pre_filter(calls, self._group.pre_filters, self._state, nodes)
         timing.lap("PreFilter")
         rejections = self._rejections(nodes, narrowed, is_told)
         feasible: Rows = NO_ROWS
         if narrowed.status.is_success:
-            feasible = await self._search(rejections, narrowed.rows)
+            nominated = self._nominated_row(rejections)
+            if nominated is None or not await extending.lets_in(calls.pod, nodes.names[nominated]):
+                feasible = self._search(rejections, narrowed.rows)
+                if extending is not NOBODY and rejections.diagnosis is not None:
+                    feasible = await extending.filter(calls.pod, rejections.diagnosis, feasible)
+            else:
+                feasible = np.array([nominated], np.intp)
             timing.lap("Filter")
         if is_told:
             decision.feasible = feasible
         if len(feasible):
-            await self._choose(nodes, feasible, is_told)
+            totals = self._scored(nodes, feasible, is_told) if len(feasible) > 1 else _ONE
+            if extending is not NOBODY and len(feasible) > 1:
+                for scores in await extending.prioritize(calls.pod, nodes, feasible):
+                    totals += scores.weighted
+                    decision.scores.append(scores)
+            self._choose(nodes, feasible, totals, is_told)
             timing.lap("Score")
         elif is_told:
             decision.status = Status(Code.UNSCHEDULABLE, narrowed.status.reasons)
-            await post_filtering.post_filter(decision, self._calls, self._filters.profile, self._extending)
+            await post_filtering.post_filter(decision, calls, self._filters.profile, extending)
             timing.lap("PostFilter")
 
     def _rejections(self, nodes: NodeTable, narrowed: Narrowed, is_told: bool) -> Rejections:
@@ -227,52 +254,45 @@ class _Evaluation:
             open_rows &= left
         return Rejections(nodes, open_rows)
 
-    async def _search(self, rejections: Rejections, few: list[int] | None) -> Rows:
-        """The feasible rows: the nominated node alone if it still fits, else what filters and extenders leave."""
-        pod, diagnosis, settings = self._calls.pod, rejections.diagnosis, self._settings
-        search = Search(self._calls, self._filters, self._group.filters, self._state, rejections)
-        if pod.nominated_node_name:
-            row = search.nominated_node(pod.nominated_node_name)
-            if row is not None and await self._extending.lets_in(pod, pod.nominated_node_name):
-                return np.array([row], np.intp)
-        feasible = search.run(few)
-        if diagnosis is None:
-            return feasible
-        if settings.percentage < 100 and settings.order is not None:
+    def _nominated_row(self, rejections: Rejections) -> int | None:
+        """The row of the pod's nominated node if it still fits: then no other is looked at."""
+        name = self._calls.pod.nominated_node_name
+        return filtering.nominated_row(name, self._calls, self._filters, self._state, rejections) if name else None
+
+    def _search(self, rejections: Rejections, few: list[int] | None) -> Rows:
+        """The feasible rows, or as many of them as are looked for."""
+        feasible = filtering.search(self._calls, self._filters, self._group.filters, self._state, rejections, few)
+        settings, diagnosis = self._settings, rejections.diagnosis
+        if diagnosis is not None and settings.percentage < 100 and settings.order is not None:
             total = len(few) if few is not None else len(diagnosis.nodes)
             enough = partial_search.how_many(total, settings.percentage) if self._group.scores else 1
             feasible, settings.start = partial_search.stop_early(diagnosis, settings.order(), settings.start, enough)
-        return await self._extending.filter(pod, diagnosis, feasible)
+        return feasible
 
-    async def _choose(self, nodes: NodeTable, feasible: Rows, is_told: bool) -> None:
-        """Score the feasible nodes and pick one; a single one is taken unscored."""
-        decision, calls = self._decision, self._calls
-        if len(feasible) == 1:
-            decision.node, decision.ties = nodes.names[feasible.item()], 1
-            return
-        scoring.pre_score(calls, self._group.pre_scores, self._state, nodes, feasible)
+    def _scored(self, nodes: NodeTable, feasible: Rows, is_told: bool) -> Scores:
+        """The totals of the feasible rows; every plugin's scores go into the decision if they are to be told."""
+        calls, state, weights = self._calls, self._state, self._filters.profile.weights
+        scoring.pre_score(calls, self._group.pre_scores, state, nodes, feasible)
         totals = self._totals_below(nodes, feasible)
-        for scores in self._scores(nodes, feasible):
+        for plugin in self._group.scores:
+            if plugin.name in state.skip_score:
+                continue
+            raw = scoring.raw_scores(calls, plugin, state, nodes, feasible)
+            normal = scoring.normalized(calls, plugin, state, nodes, raw, feasible)
+            scores = PluginScores(plugin.name, weights.get(plugin.name, 1), raw, normal)
             totals += scores.weighted
             if is_told:
-                decision.scores.append(scores)
-        if is_told:
-            for scores in await self._extending.prioritize(calls.pod, nodes, feasible):
-                totals += scores.weighted
-                decision.scores.append(scores)
+                self._decision.scores.append(scores)
+        return totals
+
+    def _choose(self, nodes: NodeTable, feasible: Rows, totals: Scores, is_told: bool) -> None:
+        """Pick one of the best; a single feasible node is taken unscored."""
+        decision = self._decision
+        if is_told and len(feasible) > 1:
             # As in kube-scheduler, with no score plugin at all every node is worth 1.
             decision.totals = totals if decision.scores else totals + 1
         position, decision.ties = scoring.pick(totals, self._settings.number)
         decision.node = nodes.names[feasible.item(position)]
-
-    def _scores(self, nodes: NodeTable, feasible: Rows) -> Iterator[PluginScores]:
-        """Every score plugin's raw and normalised scores of the feasible rows."""
-        weights = self._filters.profile.weights
-        for plugin in self._group.scores:
-            if plugin.name not in self._state.skip_score:
-                raw = scoring.raw_scores(self._calls, plugin, self._state, nodes, feasible)
-                normal = scoring.normalized(self._calls, plugin, self._state, nodes, raw, feasible)
-                yield PluginScores(plugin.name, weights.get(plugin.name, 1), raw, normal)
 
     def _totals_below(self, nodes: NodeTable, feasible: Rows) -> Scores:
         """What the feasible rows have from the layer below."""

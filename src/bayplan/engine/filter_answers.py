@@ -71,8 +71,8 @@ def checked(calls: Calls, plugin: FilterPlugin, answer: object, count: int) -> t
         raise calls.refuse(plugin, "Filter", f"filter returned shape {codes.shape} for {count} nodes")
     if not count:
         return codes, None
-    highest = int(codes.max())
-    lowest = int(codes.min()) if codes.dtype.kind == "i" else 0
+    highest = int(np.maximum.reduce(codes))
+    lowest = int(np.minimum.reduce(codes)) if codes.dtype.kind == "i" else 0
     if highest > len(reasons) or lowest < 0:
         code = highest if highest > len(reasons) else lowest
         raise calls.refuse(plugin, "Filter", f"filter returned code {code}, but has {len(reasons)} reasons")

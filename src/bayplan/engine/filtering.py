@@ -15,7 +15,6 @@ from functools import partial
 import numpy as np
 
 from bayplan.engine import filter_answers
-from bayplan.engine.expecting import Expected
 from bayplan.engine.filter_answers import Reasons
 from bayplan.engine.judging import RowsJudge, crowded
 from bayplan.engine.node_filters import NodeFilters, broken, first_rejection
@@ -32,7 +31,7 @@ from bayplan.framework.what_if_rows import WhatIfRows
 FEW_NODES = 4
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Narrowed:
     """What PreFilter left: the status that ended it, or the rows still in question (``None``: all)."""
 
@@ -46,6 +45,9 @@ class Narrowed:
     def is_all(self) -> bool:
         """Are all nodes still in question?"""
         return self.rows is None and self.status.is_success
+
+
+ALL_NODES = Narrowed(SUCCESS)
 
 
 def pre_filter(calls: Calls, plugins: Iterable[PreFilterPlugin], state: CycleState, nodes: NodeTable) -> Narrowed:
@@ -75,7 +77,9 @@ def pre_filter(calls: Calls, plugins: Iterable[PreFilterPlugin], state: CycleSta
             raise CycleError(Status(Code.ERROR, (text,), status.plugin, status.error))
     if rejected is not None:
         return Narrowed(rejected, plugins=tuple(narrowing))
-    rows = None if names is None else sorted(r for r in map(nodes.row_of, names) if r is not None)
+    if names is None:
+        return ALL_NODES
+    rows = sorted(row for row in map(nodes.row_of, names) if row is not None)
     return Narrowed(SUCCESS, rows, tuple(narrowing), tuple(reasons))
 
 
@@ -209,82 +213,70 @@ def filter_table(calls: Calls, plugins: Iterable[FilterPlugin], state: CycleStat
             rejections.reject_some(plugin, codes, reasons)
 
 
-class Search:
-    """The Filter stage of one cycle: which rows are feasible, nominated pods considered."""
+def nominated_row(
+    name: str, calls: Calls, filters: NodeFilters, state: CycleState, rejections: Rejections
+) -> int | None:
+    """The row of a pod's nominated node if the pod still fits there."""
+    nodes = rejections.nodes
+    row = nodes.row_of(name)
+    if row is None:
+        return None
+    status = filters.fits(state, calls.pod, nodes.node(row))
+    if not rejections.open[row]:
+        # PreFilter left it out, so it is not taken; but as in kube-scheduler it is told what its filters say.
+        if status.is_rejected:
+            rejections.reject(row, status)
+        return None
+    # An error here is no reason to give up: the full search meets it again if it is there to stay.
+    return row if status.is_success else None
 
-    __slots__ = ("_calls", "_filters", "_nodes", "_plugins", "_pod", "_rejections", "_state")
 
-    def __init__(
-        self,
-        calls: Calls,
-        filters: NodeFilters,
-        plugins: Sequence[FilterPlugin],
-        state: CycleState,
-        rejections: Rejections,
-    ) -> None:
-        self._calls = calls
-        self._filters = filters
-        self._plugins = plugins
-        self._state = state
-        self._pod = calls.pod
-        self._rejections = rejections
-        self._nodes = rejections.nodes
+def search(
+    calls: Calls,
+    filters: NodeFilters,
+    plugins: Sequence[FilterPlugin],
+    state: CycleState,
+    rejections: Rejections,
+    few: list[int] | None,
+) -> Rows:
+    """Filter all nodes, or the few that PreFilter left, nominated pods considered: the feasible rows."""
+    if few is not None and len(few) <= FEW_NODES:
+        _one_by_one(few, calls, filters, state, rejections)
+    else:
+        filter_table(calls, plugins, state, rejections)
+        if any(True for _ in filters.nominated.nominated_nodes()):
+            _consider_expected_pods(calls, filters, state, rejections)
+    return rejections.feasible()
 
-    def nominated_node(self, name: str) -> int | None:
-        """The row of the pod's nominated node if it still fits."""
-        row = self._nodes.row_of(name)
-        if row is None:
-            return None
-        status = self._filters.fits(self._state, self._pod, self._nodes.node(row))
-        if not self._rejections.open[row]:
-            # PreFilter left it out, so it is not taken; but as in kube-scheduler it is told what its filters say.
-            if status.is_rejected:
-                self._rejections.reject(row, status)
-            return None
-        # An error here is no reason to give up: the full search meets it again if it is there to stay.
-        return row if status.is_success else None
 
-    def run(self, few: list[int] | None) -> Rows:
-        """Filter all nodes, or the few that PreFilter left."""
-        if few is not None and len(few) <= FEW_NODES:
-            self._one_by_one(few)
-        else:
-            filter_table(self._calls, self._plugins, self._state, self._rejections)
-            if any(True for _ in self._filters.nominated.nominated_nodes()):
-                self._consider_expected_pods()
-        return self._rejections.feasible()
-
-    def _consider_expected_pods(self) -> None:
-        """Judge nodes with nominated pods once more, with those there: a no then counts, a yes leaves it as it is."""
-        if not self._filters.goes_by_columns(self._state):
-            self._one_by_one(self._rows_with_expected_pods())
-            return
-        expected = self._filters.expecting.for_pod(self._pod, self._nodes)
+def _consider_expected_pods(calls: Calls, filters: NodeFilters, state: CycleState, rejections: Rejections) -> None:
+    """Judge nodes with nominated pods once more, with those there: a no then counts, a yes leaves it as it is."""
+    pod, nodes = calls.pod, rejections.nodes
+    if filters.goes_by_columns(state):
+        expected = filters.expecting.for_pod(pod, nodes)
         if expected is None:
             return
+        imagined = crowded(WhatIfRows(nodes, expected.rows), expected.amounts, expected)
         try:
-            self._judge_with(expected)
+            verdicts = RowsJudge(filters.running(state), state, pod, imagined, None).first_nos()
         except PluginError:
-            # Node by node it is found again, if it was not the form of the question.
-            self._one_by_one(self._rows_with_expected_pods())
+            pass  # node by node it is found again, if it was not the form of the question
+        else:
+            rejections.reject_rows(expected.rows, verdicts)
+            return
+    rows = (nodes.row_of(name) for name in list(filters.nominated.nominated_nodes()) if filters.expected(pod, name))
+    asked = (row for row in rows if row is not None and not rejections.is_left_out(row))
+    _one_by_one(asked, calls, filters, state, rejections)
 
-    def _judge_with(self, expected: Expected) -> None:
-        imagined = crowded(WhatIfRows(self._nodes, expected.rows), expected.amounts, expected)
-        judge = RowsJudge(self._filters.running(self._state), self._state, self._pod, imagined, None)
-        self._rejections.reject_rows(expected.rows, judge.first_nos())
 
-    def _rows_with_expected_pods(self) -> Iterable[int]:
-        for name in list(self._filters.nominated.nominated_nodes()):
-            row = self._nodes.row_of(name)
-            if row is not None and not self._rejections.is_left_out(row) and self._filters.expected(self._pod, name):
-                yield row
-
-    def _one_by_one(self, rows: Iterable[int]) -> None:
-        for row in rows:
-            status = self._filters.fits(self._state, self._pod, self._nodes.node(row))
-            if status.is_error:
-                raise CycleError(status)
-            if status.is_success:
-                self._rejections.accept(row)
-            else:
-                self._rejections.reject(row, status)
+def _one_by_one(
+    rows: Iterable[int], calls: Calls, filters: NodeFilters, state: CycleState, rejections: Rejections
+) -> None:
+    for row in rows:
+        status = filters.fits(state, calls.pod, rejections.nodes.node(row))
+        if status.is_error:
+            raise CycleError(status)
+        if status.is_success:
+            rejections.accept(row)
+        else:
+            rejections.reject(row, status)

@@ -48,7 +48,7 @@ class CycleError(Exception):
 class Calls:
     """Runs plugins for one pod and remembers what was slow."""
 
-    __slots__ = ("pod", "slow", "_metrics", "_sampled", "_thread", "_timer")
+    __slots__ = ("pod", "slow", "_metrics", "is_sampled", "_thread", "_timer")
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Calls:
         self._metrics = metrics or _NO_METRICS
         self._timer = timer
         self._thread = thread
-        self._sampled = metrics is not None and next(_cycles) % SAMPLE == 0
+        self.is_sampled = metrics is not None and next(_cycles) % SAMPLE == 0
 
     def run(self, plugin: Plugin, point: str, call: Callable[..., T], *args: Any) -> T:
         """Call a plugin; whatever it raises becomes a ``PluginError`` that names plugin and point."""
@@ -77,7 +77,7 @@ class Calls:
             self._report(plugin, point, self._timer() - started, before, Code.ERROR)
             raise raised(plugin, point, self.pod, error) from error
         took = self._timer() - started
-        if took > SLOW_S or self._sampled:
+        if took > SLOW_S or self.is_sampled:
             self._report(plugin, point, took, before, _code_of(answer))
         return answer
 
@@ -107,7 +107,7 @@ class Calls:
         return status.message or f"answered {status.code.title}"
 
     def _report(self, plugin: Plugin, point: str, took: float, before: ThreadTime, code: Code) -> None:
-        if self._sampled:
+        if self.is_sampled:
             self._metrics.observe(
                 "plugin_execution_duration_seconds", took, plugin=plugin.name, extension_point=point, status=code.title
             )

@@ -126,23 +126,15 @@ class Scheduler:
 
     def schedule(self, most: int = MANY) -> list[Outcome] | None:
         """
-        Schedule the next pod, and those behind it that are of its template: up to so many in all.  ``None`` when no
-        pod can be scheduled now.
+        Schedule the next pod, and those behind it that are of its template and can be committed together: up to so
+        many in all.  ``None`` when no pod can be scheduled now.
         """
         outcome = self._schedule_next()
         if outcome is None:
             return None
         outcomes = [outcome]
-        while len(outcomes) < most and outcome.decision is not None and outcome.is_committed:
-            pod = outcome.decision.pod
-            if not self._is_next_like(pod):
-                break
-            outcomes += self._batch(pod, most - len(outcomes))
-            if len(outcomes) < most and self._is_next_like(pod):
-                following = self._schedule_next()
-                assert following is not None, "somebody is next"
-                outcomes.append(following)
-            outcome = outcomes[-1]
+        if most > 1 and outcome.decision is not None and outcome.is_committed:
+            outcomes += self._batch(outcome.decision.pod, most - 1)
         return outcomes
 
     def _schedule_next(self) -> Outcome | None:
@@ -175,8 +167,10 @@ class Scheduler:
 
     def _batch(self, pod: Pod, most: int) -> list[Outcome]:
         """Those behind the pod, which was placed just now, that are like it and can be committed together."""
-        batch = self._evaluators[pod.scheduler_name].batch_after(pod) if self._extending is NOBODY else None
         outcomes: list[Outcome] = []
+        if self._extending is not NOBODY or not self._is_next_like(pod):
+            return outcomes
+        batch = self._evaluators[pod.scheduler_name].batch_after(pod)
         if batch is None:
             return outcomes
         try:
