@@ -22,7 +22,7 @@ def profile(*plugins: Any) -> Any:
 
 
 def plugin(reads: tuple[str, ...] = (), *waits: On) -> Any:
-    return SimpleNamespace(reads=reads, requeue_on=lambda: waits)
+    return SimpleNamespace(kinds_read=lambda: reads, requeue_on=lambda: waits)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ TEXT = b"kind: Pod\n" * 9
 @pytest.mark.parametrize(
     ("content", "line"),
     [
-        (gzip.compress(TEXT), "{path}: this is packed (gzip); unpack it first"),
+        (gzip.compress(TEXT, mtime=0), "{path}: this is packed (gzip); unpack it first"),
         (bz2.compress(TEXT), "{path}: this is packed (bzip2); unpack it first"),
         (lzma.compress(TEXT), "{path}: this is packed (xz); unpack it first"),
         (TEXT.decode().encode("utf-16"), "{path}: this is UTF-16 text; save the file as UTF-8"),

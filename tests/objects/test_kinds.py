@@ -200,3 +200,9 @@ def test_a_field_with_nothing_after_it_is_not_there() -> None:
 )
 def test_objects_are_described_as_far_as_they_say(given: dict[str, Any], text: str) -> None:
     assert kinds.describe(given) == text
+
+
+def test_a_kind_without_a_class_in_an_old_group_is_a_stranger() -> None:
+    old = {"apiVersion": "extensions/v1beta1", "kind": "Ingress", "metadata": {"name": "a"}}
+
+    assert kinds.check_type(old) is None

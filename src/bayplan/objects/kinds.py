@@ -318,6 +318,8 @@ def _misspelt(api_version: str, kind: str) -> str | None:
     else:
         group = api_version.partition("/")[0]
         names = [each.name for each in _KINDS.values() if each.group == group]
+    if kind in names:
+        return None  # of another group, and only of use to plugins
     return nearest(kind, (name for name in names if abs(len(name) - len(kind)) <= _SLIP), cutoff=_NEAR)
 
 
