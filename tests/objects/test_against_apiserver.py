@@ -1,7 +1,11 @@
-"""Defaults and refusals, compared with a real API server on random pods (server-side dry run, nothing is stored)."""
+"""Defaults and refusals, compared with a real API server on random objects (server-side dry run, nothing is stored).
+
+`APISERVER_CASES=2000` compares that many objects of each kind.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -10,9 +14,12 @@ import pytest
 from bayplan.errors import InputError
 from bayplan.objects import kinds
 from bayplan.objects.defaulting import default_pod
+from bayplan.objects.manifests import Document
 from bayplan.objects.pod import Pod
 from bayplan.objects.policy import PriorityClass
 from bayplan.objects.validating import check_object
+from bayplan.simulator import loading
+from tests.objects.random_objects import MAKERS, ObjectMaker
 from tests.objects.random_specs import SpecMaker
 from tests.support.api import Api, ApiError, path_of
 from tests.support.binaries import binaries_or_skip
@@ -30,6 +37,14 @@ CLASSES: list[dict[str, Any]] = [
         "preemptionPolicy": "Never",
     },
 ]
+RUNTIME: dict[str, Any] = {
+    "apiVersion": "node.k8s.io/v1",
+    "kind": "RuntimeClass",
+    "metadata": {"name": "gvisor"},
+    "handler": "runsc",
+}
+CASES = int(os.environ.get("APISERVER_CASES", "60"))
+"""Objects of each kind; the server answers some fifty a second."""
 SEEN_BY_PLUGINS = [
     "requests",
     "nonzero",
@@ -55,7 +70,7 @@ SEEN_IN_SPEC = ("restart_policy", "priority_class_name", "termination_grace_peri
 def api() -> Iterator[Api]:
     with ControlPlane(binaries_or_skip()) as plane:
         client = plane.api()
-        for each in CLASSES:
+        for each in (*CLASSES, RUNTIME):
             client.create(each)
         yield client
 
@@ -111,3 +126,37 @@ def test_pods_are_refused_when_the_server_refuses_them(api: Api, first: int) -> 
         assert isinstance(ours, str) == isinstance(stored, str), f"seed {seed}: server {stored}, we {ours}"
         refused += isinstance(stored, str)
     assert 5 < refused < 45
+
+
+def refused_by_server(api: Api, raw: dict[str, Any]) -> str:
+    """Why the object, or a pod made from its template, would not be stored; "" if it would be."""
+    kind, spec = raw["kind"], raw.get("spec", {})
+    try:
+        api.call("POST", path_of(kind, "default"), raw, dryRun="All")
+        if "template" in spec:
+            pod = {"apiVersion": "v1", "kind": "Pod", **spec["template"]}
+            pod["metadata"] = {**pod["metadata"], "name": "web"}
+            api.call("POST", path_of("Pod", "default"), pod, dryRun="All")
+    except ApiError as error:
+        return str(error)
+    return ""
+
+
+def refused_by_us(raw: dict[str, Any]) -> str:
+    try:
+        loading.load([Document("in", 1, each) for each in (raw, *CLASSES, RUNTIME)], strict=True)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("mistakes", [0.0, 0.03])
+def test_objects_of_every_kind_are_refused_when_the_server_refuses_them(api: Api, kind: str, mistakes: float) -> None:
+    refused = 0
+    for seed in range(CASES):
+        raw = ObjectMaker(seed, mistakes).object(kind)
+        theirs, ours = refused_by_server(api, raw), refused_by_us(raw)
+        assert bool(ours) == bool(theirs), f"{kind}, seed {seed}, mistakes {mistakes}: server {theirs!r}, we {ours!r}"
+        refused += bool(theirs)
+    assert refused == 0 if mistakes == 0.0 else refused < CASES

@@ -14,7 +14,7 @@ from hashlib import sha256
 from msgspec.structs import replace
 
 from bayplan.errors import InputError, InputErrors
-from bayplan.objects import api_fields, defaulting, kinds, own_keys, policy, validating
+from bayplan.objects import admission, api_fields, defaulting, kinds, own_keys, policy, validating
 from bayplan.objects.kosmos_noticing import notes
 from bayplan.objects.manifests import Document
 from bayplan.objects.meta import ApiObject
@@ -55,8 +55,12 @@ def load(
     loaded = Loaded()
     mistakes: list[InputError] = []
     decoded = [*_decode(documents, loaded, mistakes, strict, reads)]
+    told = {(each.source, each.line, each.object) for each in mistakes}
     for document, thing in decoded:
-        mistakes.extend(_located(each, document) for each in validating.check_object(thing))
+        found = [_located(each, document) for each in validating.check_object(thing)]
+        if strict and not found and not _is_from_server(document) and _place(document) not in told:
+            found = [_located(each, document) for each in admission.check_created(thing)]
+        mistakes.extend(found)
         place = ": ".join(filter(None, (document.place, kinds.describe(document.raw))))
         loaded.warnings.extend(f"{place}: {note}" for note in (*notes(thing), *placement_notes(thing)))
     mistakes.extend(_second_defaults(decoded))
@@ -157,6 +161,10 @@ def _second_defaults(decoded: _Decoded) -> Iterator[InputError]:
                 problem = f'"{first}" is the default already'
                 yield _located(InputError(problem, field="globalDefault", fix="write false here or there"), document)
             first = first or thing.name
+
+
+def _place(document: Document) -> tuple[str, int, str]:
+    return document.source, document.line, kinds.describe(document.raw)
 
 
 def _located(error: InputError, document: Document) -> InputError:

@@ -81,9 +81,13 @@ def labels(field: str, written: Mapping[str, str] | None) -> Mistakes:
 def quantities(field: str, written: Mapping[str, Quantity] | None) -> Mistakes:
     """Every amount must be a quantity and none may be negative."""
     for name, quantity in (written or {}).items():
-        at = f"{field}.{name}"
-        try:
-            if milli_value(quantity) < 0:
-                yield mistake(at, f"{quantity} is less than nothing", "write 0 or more")
-        except ValueError as error:
-            yield told(at, error)
+        yield from not_negative(f"{field}.{name}", quantity)
+
+
+def not_negative(field: str, quantity: Quantity) -> Mistakes:
+    """An amount of something."""
+    try:
+        if milli_value(quantity) < 0:
+            yield mistake(field, f"{quantity} is less than nothing", "write 0 or more")
+    except ValueError as error:
+        yield told(field, error)

@@ -51,7 +51,7 @@ def default_pod_spec(
     priority_classes: Mapping[str, PriorityClass],
     runtime_classes: Mapping[str, RuntimeClass],
 ) -> PodSpec:
-    """The spec of `pod` with everything filled in; InputError if its priority class is not known."""
+    """The spec of `pod` with everything filled in; InputError if its priority or runtime class is not known."""
     spec = with_container_defaults(pod.spec)
     spec = replace(
         spec,
@@ -64,7 +64,7 @@ def default_pod_spec(
     )
     spec = _with_pod_resources(spec)
     spec = _with_priority(spec, priority_classes, is_stored=bool(pod.uid))
-    return _with_runtime_class(spec, runtime_classes.get(spec.runtime_class_name or ""))
+    return _with_runtime_class(spec, _runtime_class(spec.runtime_class_name, runtime_classes, must_exist=not pod.uid))
 
 
 def _patience(spec: PodSpec) -> int:
@@ -147,18 +147,24 @@ def _with_priority(spec: PodSpec, classes: Mapping[str, PriorityClass], is_store
     name = spec.priority_class_name
     chosen = _priority_class(name, classes, must_exist=spec.priority is None)
     number = 0 if chosen is None else chosen.value
-    policy = PREEMPT_LOWER_PRIORITY if chosen is None else chosen.preemption_policy
+    own_policy = (chosen.preemption_policy if chosen is not None else None) or PREEMPT_LOWER_PRIORITY
     if name and chosen is not None and not is_stored and spec.priority not in (None, number):
         raise InputError(
             f'{spec.priority} is not the value of PriorityClass "{name}", which is {number}',
             field="spec.priority",
             fix="remove it, the class sets it",
         )
+    if name and chosen is not None and not is_stored and spec.preemption_policy not in (None, own_policy):
+        raise InputError(
+            f'"{spec.preemption_policy}" is not that of PriorityClass "{name}", which is {own_policy}',
+            field="spec.preemptionPolicy",
+            fix="remove it, the class sets it",
+        )
     return replace(
         spec,
         priority=number if spec.priority is None else spec.priority,
         priority_class_name=chosen.name if chosen is not None and spec.priority is None else name,
-        preemption_policy=spec.preemption_policy or policy or PREEMPT_LOWER_PRIORITY,
+        preemption_policy=spec.preemption_policy or own_policy,
     )
 
 
@@ -174,6 +180,15 @@ def _priority_class(name: str, classes: Mapping[str, PriorityClass], must_exist:
             field="spec.priorityClassName",
             fix=f"add that PriorityClass or write one of {known}",
         )
+    return chosen
+
+
+def _runtime_class(name: str | None, classes: Mapping[str, RuntimeClass], must_exist: bool) -> RuntimeClass | None:
+    """What a server holds has got its part from the class already."""
+    chosen = classes.get(name or "")
+    if name and chosen is None and must_exist:
+        fix = "add that RuntimeClass or remove the field"
+        raise InputError(f'there is no RuntimeClass "{name}"', field="spec.runtimeClassName", fix=fix)
     return chosen
 
 

@@ -23,6 +23,7 @@ from bayplan.objects.mistakes import (
     int32,
     labels,
     mistake,
+    not_negative,
     one_of,
     quantities,
     tried,
@@ -37,7 +38,6 @@ from bayplan.objects.placement_validating import (
 )
 from bayplan.objects.pod import PREEMPT_LOWER_PRIORITY, Pod
 from bayplan.objects.pod_spec import Container, PodSpec
-from bayplan.objects.quantity import milli_value
 from bayplan.objects.selector import compile_label_selector
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
@@ -135,10 +135,10 @@ def _replication_controller(thing: workload.ReplicationController) -> Mistakes:
     yield from _template(thing.spec.template, "spec.template")
 
 
-def _job(thing: workload.Job) -> Mistakes:
-    for name, number in (("parallelism", thing.spec.parallelism), ("completions", thing.spec.completions)):
-        yield from count(f"spec.{name}", number)
-    yield from _template(thing.spec.template, "spec.template")
+def _job(spec: workload.JobSpec, field: str) -> Mistakes:
+    for name, number in (("parallelism", spec.parallelism), ("completions", spec.completions)):
+        yield from count(f"{field}.{name}", number)
+    yield from _template(spec.template, f"{field}.template")
 
 
 def _budget(thing: policy.PodDisruptionBudget) -> Mistakes:
@@ -154,6 +154,13 @@ def _priority_class(thing: policy.PriorityClass) -> Mistakes:
         yield mistake("value", f"{thing.value} is too large", f"write at most {_USER_PRIORITY_MAX}")
     if thing.preemption_policy:
         yield from one_of("preemptionPolicy", thing.preemption_policy, (PREEMPT_LOWER_PRIORITY, "Never"))
+
+
+def _runtime_class(thing: policy.RuntimeClass) -> Mistakes:
+    yield from quantities("overhead.podFixed", thing.overhead.pod_fixed if thing.overhead else None)
+    if thing.scheduling is not None:
+        yield from labels("scheduling.nodeSelector", thing.scheduling.node_selector)
+        yield from rules.tolerations("scheduling.tolerations", thing.scheduling.tolerations)
 
 
 def _volume(thing: volume.PersistentVolume) -> Mistakes:
@@ -185,7 +192,7 @@ def _storage_capacity(thing: volume.CSIStorageCapacity) -> Mistakes:
     given = {"capacity": thing.capacity, "maximumVolumeSize": thing.maximum_volume_size}
     for name, amount in given.items():
         if amount is not None:
-            yield from tried(name, milli_value, amount)
+            yield from not_negative(name, amount)
 
 
 _CHECKS: dict[type[ApiObject], Callable[[Any], Mistakes]] = {
@@ -196,10 +203,12 @@ _CHECKS: dict[type[ApiObject], Callable[[Any], Mistakes]] = {
     workload.StatefulSet: _stateful_set,
     workload.DaemonSet: _workload,
     workload.ReplicationController: _replication_controller,
-    workload.Job: _job,
+    workload.Job: lambda thing: _job(thing.spec, "spec"),
+    workload.CronJob: lambda thing: _job(thing.spec.job_template.spec, "spec.jobTemplate.spec"),
     workload.Service: lambda thing: labels("spec.selector", thing.spec.selector),
     policy.PodDisruptionBudget: _budget,
     policy.PriorityClass: _priority_class,
+    policy.RuntimeClass: _runtime_class,
     volume.PersistentVolume: _volume,
     volume.PersistentVolumeClaim: _claim,
     volume.StorageClass: _storage_class,

@@ -55,6 +55,7 @@ class JobSpec(Wire, frozen=True, kw_only=True):
     completion_mode: str = ""
     suspend: bool | None = None
     selector: LabelSelector | None = None
+    manual_selector: bool | None = None
     template: PodTemplateSpec = PodTemplateSpec()
 
 

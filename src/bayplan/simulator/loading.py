@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from bayplan.errors import InputError, InputErrors
 from bayplan.framework.config import KIND as CONFIG_KIND
 from bayplan.framework.config import load_config
@@ -163,8 +165,10 @@ def _template_mistakes(given: Given) -> Iterator[InputError]:
         document = given.place(each)
         if not isinstance(each, Workload) or document is None:
             continue
+        # What a server holds may be short of classes that are gone; what is written here may not.
+        made = replace(each.metadata, uid=str(document.meta.get("uid") or ""))
         try:
-            default_pod(Pod(metadata=each.metadata, spec=each.spec.template.spec), classes.priority, classes.runtime)
+            default_pod(Pod(metadata=made, spec=each.spec.template.spec), classes.priority, classes.runtime)
         except InputError as error:
             wrong = InputError(error.problem, field=f"spec.template.{error.field}", fix=error.fix)
             yield wrong.located(document.source, document.line, kinds.describe(document.raw))
