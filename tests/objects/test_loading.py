@@ -10,6 +10,7 @@ import pytest
 
 from bayplan.errors import InputError, InputErrors
 from bayplan.objects import loading, manifests
+from bayplan.objects.manifests import AT, Document
 from bayplan.objects.pod import Pod
 from bayplan.objects.workload import Namespace
 
@@ -120,3 +121,36 @@ def test_fifteen_thousand_objects_load_in_seconds(tmp_path: Path) -> None:
     loaded = loading.load(manifests.read([path]))
     assert len(loaded.objects) == 15_001
     assert time.process_time() - before < 15  # about 3 s on an idle core; the rest is room for a slow machine
+
+
+def with_uid(name: str, uid: str, kind: str = "Pod", **meta: Any) -> Document:
+    version = "apps/v1" if kind == "ReplicaSet" else "v1"
+    spec = {"containers": [{"name": "c", "image": "i"}]} if kind == "Pod" else {}
+    raw = {"apiVersion": version, "kind": kind, "metadata": {"name": name, "uid": uid, **meta}, "spec": spec}
+    return Document("in.yaml", 3, raw)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "line"),
+    [
+        (with_uid("a", "1"), with_uid("b", "1"), 'Pod b: metadata.uid: "1" is the uid of Pod a at in.yaml:3 already'),
+        (with_uid("a", "1"), with_uid("a", "1", "Node"), 'Node a: metadata.uid: "1" is the uid of Pod a at in.yaml:3'),
+        (
+            with_uid("a", "1"),
+            with_uid("a", "1", namespace="b"),
+            'Pod b/a: metadata.uid: "1" is the uid of Pod a at in.yaml',
+        ),
+        (with_uid("a", "1"), with_uid("b", "2"), ""),
+        (with_uid("a", ""), with_uid("b", ""), ""),
+        (with_uid("a", "1"), with_uid("a", "1", annotations={AT: "5m"}), ""),
+    ],
+)
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_uid_is_of_one_object(first: Document, second: Document, line: str, strict: bool) -> None:
+    if not line:
+        assert len(loading.load([first, second], strict=strict, with_namespaces=False).objects) == 2
+        return
+    with pytest.raises(InputError) as caught:
+        loading.load([first, second], strict=strict)
+    assert str(caught.value).startswith(f"in.yaml:3: {line}")
+    assert str(caught.value).endswith("; remove it here")

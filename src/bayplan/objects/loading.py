@@ -64,6 +64,7 @@ def load(
         place = ": ".join(filter(None, (document.place, kinds.describe(document.raw))))
         loaded.warnings.extend(f"{place}: {note}" for note in (*notes(thing), *placement_notes(thing)))
     mistakes.extend(_second_defaults(decoded))
+    mistakes.extend(_shared_uids(decoded))
     if not mistakes:
         _fill_in(decoded, loaded.objects, mistakes)
     if len(mistakes) == 1:
@@ -161,6 +162,21 @@ def _second_defaults(decoded: _Decoded) -> Iterator[InputError]:
                 problem = f'"{first}" is the default already'
                 yield _located(InputError(problem, field="globalDefault", fix="write false here or there"), document)
             first = first or thing.name
+
+
+def _shared_uids(decoded: _Decoded) -> Iterator[InputError]:
+    """A uid is one object's alone, whatever its kind; the same object at several moments keeps it."""
+    first: dict[str, tuple[tuple[str, str, str], Document]] = {}
+    for document, thing in decoded:
+        if not thing.uid:
+            continue
+        whose = (document.kind, thing.namespace, thing.name)
+        owner, before = first.setdefault(thing.uid, (whose, document))
+        if owner != whose:
+            problem = (
+                f'"{thing.uid}" is the uid of {kinds.describe(before.raw)} at {before.place or "the input"} already'
+            )
+            yield _located(InputError(problem, field="metadata.uid", fix="remove it here"), document)
 
 
 def _place(document: Document) -> tuple[str, int, str]:

@@ -7,6 +7,7 @@ From what was given to a world in which something can happen: clock, cluster and
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -131,6 +132,7 @@ def assemble(
         world.happenings.append(Rebalancing(scheduler, cluster, clock))
     has_load = load is not None and is_profiled((*given.objects, *pods))
     _populate(world, given, volumes, [long_running(pod, clock.now()) for pod in pods] if has_load else pods)
+    _miss_nodes(world, given, warn, collect=only is None)
     if load is not None and has_load:
         simulated = loaded(world.scheduler, cluster, given.objects, clock.now(), load, warn)
         world.happenings.append(simulated)
@@ -188,6 +190,26 @@ def _warn_of_left_out(given: Given, own: Sequence[str], warn: Callable[[str], No
             f"{source}: this snapshot is without the annotations {', '.join(names[:_FEW])}{more}, which "
             f"{', '.join(own)} may read; take it again with --annotation NAME, or '*' for all"
         )
+
+
+def _miss_nodes(world: World, given: Given, warn: Callable[[str], None], *, collect: bool) -> None:
+    """
+    Pods on nodes that are not there.  As on a real cluster they are collected, and their controllers make others; for
+    a question about one pod everything stays as it is given.
+    """
+    there = {each.name for each in given.objects if isinstance(each, Node)}
+    missed = Counter(pod.node_name for pod in world.cluster.living() if pod.node_name and pod.node_name not in there)
+    if not missed:
+        return
+    names = [*sorted(missed)[:_FEW], *([f"{len(missed) - _FEW} more"] if len(missed) > _FEW else [])]
+    pods = sum(missed.values())
+    whose = "a node that is" if len(missed) == 1 else "nodes that are"
+    told = "it is lost" if pods == 1 else "they are lost"
+    what = f"; {told}, as pods on a deleted node are, and controllers make others" if collect else ""
+    warn(f"{pods} {'pod is' if pods == 1 else 'pods are'} on {whose} not among those given: {', '.join(names)}{what}")
+    for name in missed if collect else ():
+        world.cluster.lose_node(name)
+    world.deliver()
 
 
 def _budgets(given: Given, workloads: Workloads) -> Budgets:

@@ -112,7 +112,8 @@ def _document(decision: Decision, pod: Pod, gated_by: Status | None, after: Stat
     nodes = [] if failed is not None or decision.status.is_error else _nodes(decision)
     node: str | None = None
     if pod.node_name:
-        verdict, node, message = BOUND, pod.node_name, ""
+        is_missing = not decision.status.is_error and all(each["name"] != pod.node_name for each in nodes)
+        verdict, node, message = BOUND, pod.node_name, "that node is not among those given" if is_missing else ""
     elif failed is not None:
         verdict, message = ERROR, failed.message
     elif gated_by is not None:
