@@ -6,10 +6,11 @@ STAMP := .venv/.installed
 PYTEST := $(PY) -m pytest
 SEEDS ?= 0:12
 PYTHON ?= 3.13
+COUNT ?= 2000
 NODES ?= 3
 BENCH ?=
 
-.PHONY: reference help demo test quick python check bench docs parity kube clean soak dev-cluster
+.PHONY: reference help demo test quick python check bench docs parity mutate kube clean soak dev-cluster
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -38,6 +39,9 @@ bench: $(STAMP) kube ## the benchmarks: the engine in memory, then live beside t
 
 parity: $(STAMP) kube ## random clusters beside the real kube-scheduler: make parity SEEDS=0:1000
 	$(PY) -m tests.parity --seeds $(SEEDS)
+
+mutate: $(STAMP) ## mutated inputs through the commands, in bounded time and memory: make mutate COUNT=200000
+	$(PY) -m tests.mutation --count $(COUNT)
 
 kube: $(STAMP) ## build the control plane that tests run on, once
 	$(PY) hack/kube/build.py

@@ -43,6 +43,7 @@ RUNTIME: dict[str, Any] = {
     "metadata": {"name": "gvisor"},
     "handler": "runsc",
 }
+CLASS_FIELDS = ("priorityClassName", "priority", "preemptionPolicy", "runtimeClassName")
 CASES = int(os.environ.get("APISERVER_CASES", "60"))
 """Objects of each kind; the server answers some fifty a second."""
 SEEN_BY_PLUGINS = [
@@ -133,9 +134,13 @@ def refused_by_server(api: Api, raw: dict[str, Any]) -> str:
     kind, spec = raw["kind"], raw.get("spec", {})
     try:
         api.call("POST", path_of(kind, "default"), raw, dryRun="All")
-        if "template" in spec:
-            pod = {"apiVersion": "v1", "kind": "Pod", **spec["template"]}
-            pod["metadata"] = {**pod["metadata"], "name": "web"}
+        # Nobody starts a CronJob here, so its classes are not asked for.
+        template, left_out = spec.get("template"), ()
+        if kind == "CronJob":
+            template, left_out = spec["jobTemplate"]["spec"]["template"], CLASS_FIELDS
+        if template is not None:
+            pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {**template["metadata"], "name": "web"}}
+            pod["spec"] = {name: value for name, value in template["spec"].items() if name not in left_out}
             api.call("POST", path_of("Pod", "default"), pod, dryRun="All")
     except ApiError as error:
         return str(error)

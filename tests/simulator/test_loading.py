@@ -65,8 +65,9 @@ def test_unknown_kinds_are_named_once() -> None:
 )  # fmt: skip
 def test_whatever_an_unknown_kind_holds_it_is_left_out(meta: object, tmp_path: Path) -> None:
     path = tmp_path / "in.json"
-    path.write_text(json.dumps({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": meta}))
-    assert loading.read([path]).warnings == ["not needed and left out: example.com/v1 Widget (1)"]
+    for version, kind in (("example.com/v1", "Widget"), ("v1", "ConfigMap")):
+        path.write_text(json.dumps({"apiVersion": version, "kind": kind, "metadata": meta}))
+        assert loading.read([path]).warnings == [f"not needed and left out: {version} {kind} (1)"]
 
 
 def test_extenders_are_told_to_have_no_say() -> None:

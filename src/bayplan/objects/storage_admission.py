@@ -122,7 +122,9 @@ def _access_modes(field: str, modes: tuple[str, ...]) -> Mistakes:
 def _size(field: str, amount: Any) -> Mistakes:
     if amount is None:
         yield mistake(field, "there is none", "write how much, such as 1Gi")
-    elif _is_quantity(amount) and milli_value(amount) == 0:
+        return
+    yield from not_negative(field, amount)
+    if _is_quantity(amount) and milli_value(amount) == 0:
         yield mistake(field, f"{amount} is nothing", "write how much, such as 1Gi")
 
 

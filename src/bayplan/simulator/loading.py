@@ -229,7 +229,8 @@ def _places(
         if kind is None:
             continue
         namespace = document.meta.get("namespace") or ("default" if kind.namespaced else "")
-        key = kind.called, namespace, document.meta.get("name", "")
+        # What is not read may be called anything, so its name need not be text.
+        key = kind.called, str(namespace), str(document.meta.get("name", ""))
         if document.moment is None:
             places[key] = document
         else:

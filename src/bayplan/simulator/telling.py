@@ -65,7 +65,7 @@ def _standing(document: dict[str, Any]) -> str:
         return f"; judging it anew failed: {document['error']}"
     own = next((each for each in document["nodes"] if each["name"] == node), None)
     if own is None:
-        return f"; {document['message']}"
+        return f"; {document['message']}" if document["message"] else ""
     if not own["feasible"]:
         return f"; it would not be put there now: {', '.join(own['reasons'])}"
     if choice is not None and choice["best"] == node:
