@@ -21,11 +21,11 @@ def test_mutated_inputs_are_answered_or_refused(first: int, tmp_path: Path) -> N
 
 
 def test_what_goes_wrong_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("broken")
 
+    seeds.fixed()  # before nothing can be read any more
     monkeypatch.setattr("bayplan.objects.manifests.read", broken)
-    seeds.fixed()
     found = attempt(3, tmp_path)
     assert found is not None
     assert "should not have happened: ZeroDivisionError" in found.what

@@ -31,6 +31,10 @@ AGAIN = 25
 _INTERNAL = re.compile(r"should not have happened|Traceback \(most recent|plugin \w+ failed in|internal error")
 
 
+_EXPLAINED = re.compile(r"error|Error")
+"""A plugin's error is told in the document or the table."""
+
+
 class TookTooLongError(BaseException):
     """Nobody on the way catches it as an error of a plugin or a file."""
 
@@ -115,7 +119,7 @@ def _run(number: int, made: Case, folder: Path) -> tuple[Finding | None, int]:
         problem = said[found.start() : found.start() + 300]
     elif not problem and code not in (0, 1, 2):
         problem = f"ended with {code}"
-    elif not problem and code == 2 and "error: " not in err.getvalue():
+    elif not problem and code == 2 and "error: " not in err.getvalue() and not _EXPLAINED.search(out.getvalue()):
         problem = "ended with 2 and no word"
     return (Finding(number, problem, made.command, said[-600:]) if problem else None), code
 
