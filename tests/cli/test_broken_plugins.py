@@ -213,6 +213,18 @@ def test_what_will_never_be_asked_for_is_told(shell: Shell, text: str, line: str
     assert (ended.code, ended.err) == (0, f"warning: {line}\n")
 
 
+def test_a_bind_plugin_that_binds_nothing_is_told(shell: Shell) -> None:
+    config = shell.write(
+        "config.yaml",
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        "profiles: [{plugins: {bind: {enabled: [{name: P}], disabled: [{name: DefaultBinder}]}}}]\n",
+    )
+    text = plugin("BindPlugin", "async def bind(self, state, pod, node): return None")
+    ended = run(shell, text, "simulate", "--config", config)
+    assert ended.code == 1
+    assert "Pending: default/web: its bind plugin took it as bound and bound it nowhere\n" in ended.out
+
+
 def test_methods_of_ones_own_are_nobodys_business(shell: Shell) -> None:
     text = plugin(
         "FilterPlugin",

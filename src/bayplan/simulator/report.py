@@ -99,6 +99,8 @@ def _state(world: World, record: Record) -> tuple[str, str]:
     held = scheduler.waiting.get(pod.uid)
     if held is not None:
         return PENDING, f"held by {', '.join(sorted(held.pending_plugins))}, to go to {held.node_name}"
+    if scheduler.cache.is_assumed(pod.uid) and not record.message:
+        return PENDING, "its bind plugin took it as bound and bound it nowhere"
     return PENDING, record.message
 
 
