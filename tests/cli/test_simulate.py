@@ -273,3 +273,22 @@ def test_a_configuration_for_none_of_the_pods_is_told(shell: Shell) -> None:
     assert "schedulerName: nothing is scheduled: no pod asks for " in ended.err
     assert "they ask for default-scheduler; write that name" in ended.err
     assert ended.out.endswith("1 ignored; nothing was scheduled, no profile is for default-scheduler\n")
+
+
+@pytest.mark.parametrize(
+    ("now", "warns"),
+    [("2026-01-31T10:01:00Z", False), ("2026-01-31T12:00:00Z", True), ("2026-01-31T02:00:00Z", True)],
+)
+@pytest.mark.parametrize("command", [("simulate",), ("explain", "web")])
+def test_loads_that_do_not_count_are_told(shell: Shell, command: tuple[str, ...], now: str, warns: bool) -> None:
+    config = shell.write(
+        "config.yaml",
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        "profiles: [{plugins: {multiPoint: {enabled: [{name: Dynamic}]}}}]\n",
+    )
+    load = 'name: n1, annotations: {cpu_usage_avg_5m: "0.30000,2026-01-31T10:00:00Z"}'
+    path = shell.write("all.yaml", joined(NODE.replace("name: n1", load), NODE.replace("n1", "n2"), POD))
+    ended = shell.run(*command, "-f", path, "--config", config, "--now", now)
+    said = "warning: Dynamic: loads of 1 of 2 nodes are too old or dated ahead and do not count; --now sets the time, "
+    assert ended.code == 0
+    assert ended.err.startswith(said) if warns else not ended.err

@@ -30,7 +30,7 @@ from bayplan.simulator.changing import Changes
 from bayplan.simulator.cluster import SimulatedCluster, added
 from bayplan.simulator.happening import Arrivals, Happening, delays
 from bayplan.simulator.load import LoadOptions, SimulatedLoad
-from bayplan.simulator.load_wiring import is_profiled, loaded, long_running
+from bayplan.simulator.load_wiring import is_profiled, loaded, long_running, tell_of_old_loads
 from bayplan.simulator.loading import Given
 from bayplan.simulator.rebalancing import Rebalancing, wants_rebalancing
 from bayplan.simulator.sizing import check_size
@@ -133,7 +133,9 @@ def assemble(
     has_load = load is not None and is_profiled((*given.objects, *pods))
     _populate(world, given, volumes, [long_running(pod, clock.now()) for pod in pods] if has_load else pods)
     _miss_nodes(world, given, warn, collect=only is None)
-    if load is not None and has_load:
+    if load is None or not has_load:
+        tell_of_old_loads(scheduler, given.objects, clock.now(), warn)
+    else:
         simulated = loaded(world.scheduler, cluster, given.objects, clock.now(), load, warn)
         world.happenings.append(simulated)
         changes.on_node = simulated.node_changed

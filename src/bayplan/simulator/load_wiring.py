@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from math import isnan
 
 from msgspec.structs import replace
 
@@ -14,6 +15,7 @@ from bayplan.objects.node import Node
 from bayplan.objects.own_keys import USAGE
 from bayplan.objects.pod import Pod
 from bayplan.plugins.dynamic import Dynamic
+from bayplan.plugins.dynamic.judging import Judge, Rule
 from bayplan.plugins.spare_capacity import SpareCapacity
 from bayplan.simulator.cluster import SimulatedCluster
 from bayplan.simulator.load import LoadOptions, SimulatedLoad
@@ -56,6 +58,29 @@ def loaded(
                 warn(f"{name} is not simulated; cpu_usage_active, mem_usage_avg_5m, cpu_usage_p95_15m and the like are")
     nodes = [each for each in objects if isinstance(each, Node)]
     return SimulatedLoad(cluster, nodes, now, policy, options, keeps_ledgers=keeps_ledgers)
+
+
+def tell_of_old_loads(
+    scheduler: Scheduler, objects: Iterable[ApiObject], now: float, warn: Callable[[str], None]
+) -> None:
+    """Loads that are written and do not count keep nobody away: files are read later than they were made."""
+    nodes = [each for each in objects if isinstance(each, Node)]
+    for profile in scheduler.profiles.values():
+        for plugin in profile.instances.values():
+            if isinstance(plugin, Dynamic):
+                judge = plugin.judge()
+                rules = (*judge.limits, *judge.weights)
+                old = sum(any(_is_old(judge, node, rule, now) for rule in rules) for node in nodes)
+                if old:
+                    warn(
+                        f"Dynamic: loads of {old} of {len(nodes)} nodes are too old or dated ahead and do not count; "
+                        "--now sets the time, and the argument timeZone the zone of the annotations"
+                    )
+                return
+
+
+def _is_old(judge: Judge, node: Node, rule: Rule, now: float) -> bool:
+    return isnan(judge.load(node, rule, now)) and any(metric.name in node.annotations for metric in rule.metrics)
 
 
 def _policy_of(plugin: Dynamic) -> Callable[[], DynamicSchedulerPolicy]:
