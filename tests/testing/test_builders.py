@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from bayplan.objects.loading import load
+from bayplan.objects.manifests import Document
 from bayplan.objects.pod import HostPort
 from bayplan.objects.requirement import Requirement
 from bayplan.testing import NodeBuilder, PodBuilder, node, pod
@@ -116,3 +118,8 @@ def test_taints_and_images_of_a_node() -> None:
         ("k2", "", "NoSchedule"),
     ]
     assert [(each.names, each.size_bytes) for each in made.images] == [(("a:1", "b:1"), 2**20)]
+
+
+def test_the_manifest_of_a_pod_is_one_that_an_api_server_takes() -> None:
+    made = pod("a").container(cpu="1").init(cpu="1").sidecar("web:1").manifest()
+    assert load([Document("a.yaml", 1, made)]).objects

@@ -49,7 +49,7 @@ class Builder(Generic[Built]):
         return built
 
     def _identified(self, kind: str) -> Manifest:
-        manifest = self.manifest()
+        manifest = copy.deepcopy(self._manifest)
         meta = manifest["metadata"]
         meta.setdefault("uid", "-".join(filter(None, (kind.lower(), meta.get("namespace"), meta["name"]))))
         return manifest
@@ -103,6 +103,15 @@ class PodBuilder(Builder[Pod]):
     """A pod in the making.  It starts with one container that asks for nothing."""
 
     kind = Pod
+
+    def manifest(self) -> Manifest:
+        """The pod as one would write it in a file: every container has a name and an image."""
+        made = super().manifest()
+        for part in ("containers", "initContainers"):
+            for number, each in enumerate(made["spec"].get(part, ())):
+                each["name"] = each.get("name") or f"{part[:4]}-{number}"
+                each["image"] = each.get("image") or "image"
+        return made
 
     # -- who it is --
 
