@@ -24,7 +24,7 @@ RARE = {
     ("Benchmark", f"results[].{field}")
     for field in ("cpuSeconds", "secondsForNodes", "bytesPerPod", "peakBytes", "clusters", "placements", "chosen",
                   "milliseconds", "cpuMilliseconds")
-} | {("Simulation", "stopped"), *(("Simulation", f"summary.{end}") for end in ("evicted", "scaledIn", "lost", "deleted", "errors"))} | {
+} | {("Simulation", "stopped"), *(("Simulation", f"summary.{end}") for end in ("evicted", "scaledIn", "lost", "lostForGood", "deleted", "errors"))} | {
     ("Simulation", "pods[].error"), ("Explanation", "error"), ("Explanation", "rejectedBy")} | {
     ("PlacementResult", f"spread[].{field}") for field in ("minDomains", "weights", "weights.*", "others", "others.*")
 }  # fmt: skip

@@ -190,7 +190,7 @@ def test_a_node_that_goes_takes_its_pods_and_their_controllers_make_others() -> 
     assert on(document, "StatefulSet/db") == {"n2": 2}
     assert on(document, "DaemonSet/agent") == {"n2": 1}
     bare = by_name(document)["bare"]
-    assert (bare["state"], bare["message"]) == ("Lost", "its node n1 is gone")
+    assert (bare["state"], bare["message"]) == ("Lost", "its node n1 is gone, and nobody makes the pod again")
     assert document["summary"]["nodes"] == 1
     assert [each["name"] for each in document["nodes"]] == ["n2"]
 

@@ -33,7 +33,8 @@ def test_they_are_lost_and_a_warning_names_the_nodes() -> None:
     assert document["summary"]["bound"] == 1
     assert document["summary"]["lost"] == 2
     messages = [each["message"] for each in document["pods"] if each["state"] == "Lost"]
-    assert sorted(messages) == ["its node n8 is gone", "its node n9 is gone"]
+    assert sorted(messages) == [f"its node {name} is gone, and nobody makes the pod again" for name in ("n8", "n9")]
+    assert document["summary"]["lostForGood"] == 2
     assert told == [
         "2 pods are on nodes that are not among those given: n8, n9; they are lost, as pods on a deleted node are, and "
         "controllers make others"
@@ -54,6 +55,7 @@ def test_controllers_make_others_which_find_a_place_or_not(cpu: str) -> None:
     (new,) = [each for each in document["pods"] if each["state"] != "Lost"]
     assert (new["state"], new["node"]) == (("Bound", "n1") if cpu == "4" else ("Pending", None))
     assert states(document)["web-1"] == "Lost"
+    assert "lostForGood" not in document["summary"]
 
 
 def test_a_daemon_is_not_made_again_for_a_node_that_is_not_there() -> None:

@@ -70,8 +70,8 @@ def simulate(
     """
     Schedule everything in the files, with the engine of the live scheduler, without a cluster.
 
-    Exit code 0: every pod that could be handled is bound.  1: some pod is pending.  2: the input is wrong, a plugin
-    failed, or the run could not come to its end.
+    Exit code 0: every pod that could be handled is bound.  1: some pod is pending, or lost for good.  2: the input is
+    wrong, a plugin failed, or the run could not come to its end.
     """
     from bayplan.simulator import end_state, loading, report, simulating
     from bayplan.simulator.load import LoadOptions
@@ -108,4 +108,4 @@ def simulate(
     show(document, output, text)
     if "stopped" in document or "errors" in document["summary"]:
         return WRONG
-    return 1 if document["summary"]["pending"] else 0
+    return 1 if document["summary"]["pending"] or "lostForGood" in document["summary"] else 0

@@ -177,7 +177,7 @@ class SimulatedCluster:
             self.add_pod(made)
         self._follow_up(self._budgets.changed(record.pod))
         if node_name in self._lost_nodes:  # it went while the pod was on its way
-            self.end(record.pod, LOST, f"its node {node_name} is gone")
+            self._lose(record.pod, node_name)
 
     async def patch_pod_status(self, pod: Pod, patch: dict[str, Any]) -> None:
         """Merge into the status; conditions are merged by their type, as the API server does."""
@@ -234,7 +234,11 @@ class SimulatedCluster:
         self._lost_nodes.add(name)
         for pod in self.living():
             if pod.node_name == name:
-                self.end(pod, LOST, f"its node {name} is gone")
+                self._lose(pod, name)
+
+    def _lose(self, pod: Pod, node_name: str) -> None:
+        for_good = "" if self._workloads.looks_after(pod) else ", and nobody makes the pod again"
+        self.end(pod, LOST, f"its node {node_name} is gone{for_good}")
 
     def gain_node(self, name: str) -> None:
         self._lost_nodes.discard(name)

@@ -29,6 +29,10 @@ def simulation(world: World, seed: int, stopped: str = "", *, with_summary: bool
     pods = [_pod(world, record) for record in world.cluster.records.values()]
     states = Counter(pod["state"] for pod in pods)
     errors = sum("error" in pod for pod in pods)
+    for_good = sum(
+        record.ended == LOST and not world.workloads.looks_after(record.pod)
+        for record in world.cluster.records.values()
+    )
     nodes = world.scheduler.cache.nodes
     document = {
         "apiVersion": API_VERSION,
@@ -40,6 +44,7 @@ def simulation(world: World, seed: int, stopped: str = "", *, with_summary: bool
             "pods": len(pods),
             **{state.lower(): states[state] for state in STATES},
             **{_field(state): states[state] for state in ENDS if states[state]},
+            **({"lostForGood": for_good} if for_good else {}),
             **({"errors": errors} if errors else {}),
         },
         "totals": summarizing.totals(nodes),

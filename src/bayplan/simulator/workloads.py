@@ -204,6 +204,10 @@ class Workloads:
         owners = (each.controller for each in self._replica_sets.values())
         return any(owner is not None and owner.uid == deployment.uid for owner in owners)
 
+    def looks_after(self, pod: Pod) -> bool:
+        """Is there a controller that makes up for the pod when it goes?"""
+        return self._controller_of(pod) is not None
+
     def _controller_of(self, pod: Pod) -> Controller | None:
         owner = pod.controller
         return None if owner is None else self._controllers.get((owner.kind, pod.namespace, owner.name))
