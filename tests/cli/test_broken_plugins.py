@@ -76,6 +76,10 @@ def test_what_a_plugin_does_wrong_is_told_of_its_pod(
             "class P: default_weight is 'x'; write a whole number of 1 or more",
         ),
         (
+            plugin("ScorePlugin", "default_weight = 2**31", "def score_node(self, *a): return 1"),
+            "class P: default_weight is 2147483648; write at most 2147483647",
+        ),
+        (
             plugin("FilterPlugin", "async def filter_node(self, *a): return None"),
             "class P: filter_node is async; write def filter_node: ",
         ),

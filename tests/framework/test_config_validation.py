@@ -20,6 +20,13 @@ from tests.framework.fakes import complaints, config
         ("podInitialBackoffSeconds: 20", "podMaxBackoffSeconds: must be at least podInitialBackoffSeconds (20), "
          "not 10"),
         ("clientConnection: {burst: -1}", "clientConnection.burst: must be 0 or more, not -1"),
+        ("profiles: [{plugins: {score: {enabled: [{name: A, weight: 3000000000}]}}}]",
+         "profiles[0].plugins.score.enabled[0].weight: must be at most 2147483647, not 3000000000"),
+        ("profiles: [{plugins: {multiPoint: {enabled: [{name: A, weight: 2147483648}]}}}]",
+         "profiles[0].plugins.multiPoint.enabled[0].weight: must be at most 2147483647, not 2147483648"),
+        (f"extenders: [{{urlPrefix: 'http://a', prioritizeVerb: p, weight: {2**63}}}]",
+         f"extenders[0].weight: must be at most {2**63 - 1}, not {2**63}"),
+        (f"podMaxBackoffSeconds: {2**63}", f"podMaxBackoffSeconds: must be at most {2**63 - 1}, not {2**63}"),
         # leader election
         ("leaderElection: {leaseDuration: 10s}", "leaderElection.leaseDuration: must be greater than renewDeadline"),
         ("leaderElection: {retryPeriod: -1s}", "leaderElection.retryPeriod: must be greater than 0s"),

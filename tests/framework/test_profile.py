@@ -116,14 +116,6 @@ def test_weights_are_looked_up_at_score_then_at_multi_point(plugins: str, weight
     assert only(f"{{plugins: {plugins}}}").weights == weights
 
 
-def test_weights_that_could_overflow_are_refused() -> None:
-    text = f"profiles: [{{plugins: {{score: {{enabled: [{{name: Mine, weight: {2**63 // 100}}}]}}}}}}]"
-    assert refused(text, InvalidProfileError) == [
-        "profiles[0].plugins.score: the weights together are too large: a total score could overflow; "
-        "write smaller ones"
-    ]
-
-
 def test_the_share_of_nodes_is_the_profiles_own_or_the_common_one() -> None:
     common = "percentageOfNodesToScore: 40\n"
     profiles = "profiles: [{schedulerName: a}, {schedulerName: b, percentageOfNodesToScore: 0}]"

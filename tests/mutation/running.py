@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import multiprocessing as mp
+import os
 import resource
 import tempfile
 import time
@@ -30,6 +31,7 @@ class _Worker:
         self.numbers: list[int] = []
         self.now = -1
         self.heard_at = time.monotonic()
+        self.used_s = 0.0
 
 
 def run(first: int, count: int, workers: int, tell: Callable[[int, list[Finding]], None]) -> list[Finding]:
@@ -46,7 +48,7 @@ def run(first: int, count: int, workers: int, tell: Callable[[int, list[Finding]
                 worker.numbers = [left.pop() for _ in range(min(BATCH, len(left)))]
                 worker.heard_at = time.monotonic()
                 worker.connection.send(list(worker.numbers))
-            if worker.numbers and time.monotonic() - worker.heard_at > PATIENCE_S:
+            if worker.numbers and time.monotonic() - worker.heard_at > PATIENCE_S and not _is_starved(worker):
                 worker.process.kill()
                 found.append(_died(worker, f"did not end within {PATIENCE_S:g} s"))
                 done += 1
@@ -55,7 +57,7 @@ def run(first: int, count: int, workers: int, tell: Callable[[int, list[Finding]
         for ready in wait([each.connection for each in team], timeout=1):
             worker = next(each for each in team if each.connection is ready)
             try:
-                number, finding, is_done = worker.connection.recv()
+                number, finding, is_done, used_s = worker.connection.recv()
             except (EOFError, OSError):
                 found.append(_died(worker, "the process died"))
                 done += 1
@@ -63,6 +65,7 @@ def run(first: int, count: int, workers: int, tell: Callable[[int, list[Finding]
                 team[team.index(worker)] = _Worker(context)
                 continue
             worker.now, worker.heard_at = number, time.monotonic()
+            worker.used_s = used_s
             if is_done:
                 worker.numbers.remove(number)
                 done += 1
@@ -73,6 +76,13 @@ def run(first: int, count: int, workers: int, tell: Callable[[int, list[Finding]
         each.connection.send([])
         each.process.join(5)
     return found
+
+
+def _is_starved(worker: _Worker) -> bool:
+    """Whether it would go on, but the machine has been busy with others."""
+    fields = Path(f"/proc/{worker.process.pid}/stat").read_text().rpartition(")")[2].split()
+    used_s = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return fields[0] == "R" and used_s - worker.used_s < PATIENCE_S
 
 
 def _died(worker: _Worker, what: str) -> Finding:
@@ -88,5 +98,5 @@ def _work(connection: Connection) -> None:
     with tempfile.TemporaryDirectory(prefix="bayplan-mutation-") as folder:
         while numbers := connection.recv():
             for number in numbers:
-                connection.send((number, None, False))
-                connection.send((number, attempt(number, Path(folder)), True))
+                connection.send((number, None, False, time.process_time()))
+                connection.send((number, attempt(number, Path(folder)), True, time.process_time()))

@@ -18,10 +18,11 @@ from bayplan.framework.config_model import (
     in_file,
 )
 from bayplan.framework.mistakes import Mistake, field_path, shown
+from bayplan.framework.plugin import MAX_WEIGHT
 from bayplan.objects.requirement import check_key
 from bayplan.objects.resources import is_extended_name
 
-MAX_INT32 = 2**31 - 1
+MAX_INT32, MAX_INT64 = 2**31 - 1, 2**63 - 1
 
 REMOVED_PLUGINS = frozenset({"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"})
 """In-tree volume limits of older releases; NodeVolumeLimits counts all volumes now."""
@@ -42,12 +43,10 @@ def find_mistakes(config: SchedulerConfig, allows_removed: bool = False) -> list
 def _numbers(config: SchedulerConfig) -> Iterator[Mistake]:
     if config.parallelism <= 0:
         yield Mistake("parallelism", f"must be greater than 0, not {config.parallelism}")
-    for path, number in (
-        ("parallelism", config.parallelism),
-        ("clientConnection.burst", config.client_connection.burst),
-    ):
-        if number > MAX_INT32:
-            yield Mistake(path, f"must be at most {MAX_INT32}, not {number}")
+    yield from _at_most("parallelism", config.parallelism, MAX_INT32)
+    yield from _at_most("clientConnection.burst", config.client_connection.burst, MAX_INT32)
+    yield from _at_most("podInitialBackoffSeconds", config.pod_initial_backoff_seconds, MAX_INT64)
+    yield from _at_most("podMaxBackoffSeconds", config.pod_max_backoff_seconds, MAX_INT64)
     yield from _percentage("percentageOfNodesToScore", config.percentage_of_nodes_to_score)
     if config.client_connection.burst < 0:
         yield Mistake("clientConnection.burst", f"must be 0 or more, not {config.client_connection.burst}")
@@ -56,6 +55,12 @@ def _numbers(config: SchedulerConfig) -> Iterator[Mistake]:
         yield Mistake("podInitialBackoffSeconds", f"must be greater than 0, not {first}")
     if most < first:
         yield Mistake("podMaxBackoffSeconds", f"must be at least podInitialBackoffSeconds ({first}), not {most}")
+
+
+def _at_most(path: str, number: int, most: int) -> Iterator[Mistake]:
+    """Numbers in the file have as many bits as in kube-scheduler's."""
+    if number > most:
+        yield Mistake(path, f"must be at most {most}, not {number}")
 
 
 def _percentage(path: str, value: int | None) -> Iterator[Mistake]:
@@ -109,6 +114,7 @@ def _entry(path: str, ref: PluginRef) -> Iterator[Mistake]:
         yield Mistake(f"{path}.name", '"*" stands for all plugins under disabled only; name one plugin here')
     if ref.weight is not None and ref.weight < 0:
         yield Mistake(f"{path}.weight", f"must be 0 or more, not {ref.weight}")
+    yield from _at_most(f"{path}.weight", ref.weight or 0, MAX_WEIGHT)
 
 
 def _repeated(path: str, names: Iterable[str]) -> Iterator[Mistake]:
@@ -165,6 +171,7 @@ def _extenders(extenders: Sequence[Extender]) -> Iterator[Mistake]:
             yield Mistake(f"{path}.urlPrefix", 'must not be empty; write the address, such as "http://host:port/path"')
         if extender.prioritize_verb and extender.weight <= 0:
             yield Mistake(f"{path}.weight", f"must be greater than 0 with a prioritizeVerb, not {extender.weight}")
+        yield from _at_most(f"{path}.weight", extender.weight, MAX_INT64)
         if extender.bind_verb:
             binders.append(path)
             if len(binders) > 1:

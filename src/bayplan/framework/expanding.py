@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from bayplan.errors import ConfigError, InvalidProfileError, UnknownPluginError
 from bayplan.framework.config_model import EVERY_PLUGIN, PluginSet, ProfileConfig, in_file
 from bayplan.framework.mistakes import Mistake, did_you_mean, field_path
-from bayplan.framework.plugin import EXTENSION_POINTS, MAX_SCORE, BindPlugin, Plugin, ScorePlugin
+from bayplan.framework.plugin import EXTENSION_POINTS, BindPlugin, Plugin, ScorePlugin
 from bayplan.framework.plugin_class import points_of
 from bayplan.framework.registry import Registry
 
-_MAX_TOTAL = 2**63 - 1
 _POD_GROUP_POINTS = ("placement_generate", "placement_score")
 
 
@@ -64,7 +63,7 @@ def plan(profile: ProfileConfig, path: str, registry: Registry, defaults: Sequen
         lambda name: default_weight(registry.get(name)),
     )
     if not problems:
-        problems += _incomplete(path, points, weights)
+        problems += _incomplete(path, points)
     return Plan(
         points=points,
         weights={name: weights[name] for name in points["score"]},
@@ -163,7 +162,7 @@ def _misplaced(registry: Registry, explicit: dict[str, list[Listed]]) -> Iterato
                 yield InvalidProfileError, Mistake(entry.path, text)
 
 
-def _incomplete(path: str, points: dict[str, tuple[str, ...]], weights: dict[str, int]) -> Iterator[Problem]:
+def _incomplete(path: str, points: dict[str, tuple[str, ...]]) -> Iterator[Problem]:
     queue_sort = points["queue_sort"]
     if len(queue_sort) != 1:
         found = f"there are {len(queue_sort)}: {', '.join(queue_sort)}" if queue_sort else "there is none"
@@ -174,9 +173,6 @@ def _incomplete(path: str, points: dict[str, tuple[str, ...]], weights: dict[str
     if not points["bind"]:
         text = "at least one plugin must bind, but there is none; enable DefaultBinder"
         yield InvalidProfileError, Mistake(f"{path}.plugins.bind", text)
-    if sum(weights.values()) * MAX_SCORE > _MAX_TOTAL:
-        text = "the weights together are too large: a total score could overflow; write smaller ones"
-        yield InvalidProfileError, Mistake(f"{path}.plugins.score", text)
 
 
 def _without_effect(profile: ProfileConfig, path: str, registry: Registry) -> Iterator[Mistake]:

@@ -36,6 +36,8 @@ PASS = 0
 
 MIN_SCORE = 0
 MAX_SCORE = 100
+MAX_WEIGHT = 2**31 - 1
+"""As in kube-scheduler's configuration; so no total of scores is too large."""
 
 
 class Depends(IntEnum):

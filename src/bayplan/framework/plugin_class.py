@@ -13,7 +13,14 @@ from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from bayplan.framework.mistakes import did_you_mean
-from bayplan.framework.plugin import EXTENSION_POINTS, Depends, Plugin, PreFilterExtensions, ScorePlugin
+from bayplan.framework.plugin import (
+    EXTENSION_POINTS,
+    MAX_WEIGHT,
+    Depends,
+    Plugin,
+    PreFilterExtensions,
+    ScorePlugin,
+)
 from bayplan.objects import kinds
 from bayplan.objects.kind import Kind
 from bayplan.objects.mistakes import nearest
@@ -107,6 +114,8 @@ def _wrong_weight(cls: type[Plugin]) -> str:
     weight: object = cls.default_weight if issubclass(cls, ScorePlugin) else 1
     if not isinstance(weight, int) or isinstance(weight, bool) or weight < 1:
         return f"default_weight is {weight!r}; write a whole number of 1 or more"
+    if weight > MAX_WEIGHT:
+        return f"default_weight is {weight}; write at most {MAX_WEIGHT}"
     return ""
 
 

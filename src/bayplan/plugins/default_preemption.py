@@ -56,7 +56,7 @@ class DefaultPreemptionArgs(PluginArgs):
     """How many nodes to try: at least this share of the hopeful ones, and at least this many."""
 
     min_candidate_nodes_percentage: int = Field(10, ge=0, le=100)
-    min_candidate_nodes_absolute: int = Field(100, ge=0)
+    min_candidate_nodes_absolute: int = Field(100, ge=0, le=2**31 - 1)
 
     @model_validator(mode="after")
     def _not_both_zero(self) -> DefaultPreemptionArgs:
