@@ -11,12 +11,12 @@ import pytest
 
 # The module is found, tells that it is being loaded, and takes its time.
 SLOW = """
-import signal, sys, time, types
+import os, signal, sys, time, types
 
 class Slow:
     def find_spec(self, name, path=None, target=None):
         if name == "{module}":
-            print("loading", flush=True)
+            os.write(1, b"loading\\n")
             time.sleep(60)
 
 sys.meta_path.insert(0, Slow())
