@@ -101,7 +101,7 @@ class BindWatch:
 
     async def _follow_once(self) -> None:
         params = {"watch": "1", "fieldSelector": ASSIGNED, "resourceVersion": self._version}
-        async with self._client.watch(PATH, params, silence_s=2 * STALL_S) as lines:
+        async with self._client.watch(PATH, params) as lines:
             async for raw in lines:
                 line = _line.decode(raw)
                 if line.type == "ERROR":
