@@ -72,3 +72,10 @@ def test_explain_leaves_them_there_and_says_so() -> None:
 
 def test_pods_whose_nodes_are_there_are_no_news() -> None:
     assert run(node("n1"), pod("a", nodeName="n1"), pod("b"))[1] == []
+
+
+def test_a_claim_that_is_not_there_is_no_fault_of_a_plugin() -> None:
+    claim = {"name": "v", "persistentVolumeClaim": {"claimName": "nope"}}
+    document = explain_documents([node("n1"), pod("a", volumes=[claim])], "default", "a")
+    assert document["verdict"] == "Unschedulable"
+    assert "error" not in document

@@ -34,7 +34,8 @@ async def post_filter(decision: Decision, calls: Calls, profile: Profile, extend
         if not status.is_rejected or status.code is Code.UNRESOLVABLE:
             decision.nomination = result.nomination if status.is_rejected else None
             diagnosis.post_filter_message = calls.complaint(status)
-            decision.post_filter_failed = not status.is_rejected
+            # Only what a plugin raised: as in kube-scheduler, some answer with an error where their PreFilter never ran.
+            decision.post_filter_failed = isinstance(status.error, PluginError)
             return
         if result.nomination is not None:
             decision.nomination = result.nomination
