@@ -34,7 +34,7 @@ async def post_filter(decision: Decision, calls: Calls, profile: Profile, extend
         if not status.is_rejected or status.code is Code.UNRESOLVABLE:
             decision.nomination = result.nomination if status.is_rejected else None
             diagnosis.post_filter_message = calls.complaint(status)
-            # Only what a plugin raised: as in kube-scheduler, some answer with an error where their PreFilter never ran.
+            # Only what one raised: as in kube-scheduler, some answer with an error where their PreFilter never ran.
             decision.post_filter_failed = isinstance(status.error, PluginError)
             return
         if result.nomination is not None:
