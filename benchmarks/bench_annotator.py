@@ -22,8 +22,8 @@ from typing import Any
 
 import yaml
 
-from bayplan.objects import crane_annotations
-from bayplan.objects.crane import published_policy
+from bayplan.objects.third_party import crane_annotations
+from bayplan.objects.third_party.crane import published_policy
 from benchmarks.spending import cpu_s, make_all, resident_bytes, say
 from tests.support.control_plane import ControlPlane
 from tests.support.live import node_manifest

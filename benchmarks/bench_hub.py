@@ -24,14 +24,14 @@ import msgspec
 import uvloop
 import yaml
 
-from bayplan.app.installing import manifests
-from bayplan.app.placement import LivePlacement
+from bayplan.app.install_manifests import manifests
+from bayplan.app.placement.live import LivePlacement
 from bayplan.errors import NotFoundError
 from bayplan.kube.auth import Credentials
 from bayplan.kube.client import MERGE_PATCH, Client
 from bayplan.objects.kinds import api_version_of, kind_of
 from bayplan.objects.meta import ApiObject
-from bayplan.placement import benchmarking
+from bayplan.placement import benchmark
 from benchmarks.spending import say
 from tests.support.api import path_of
 from tests.support.control_plane import ControlPlane
@@ -92,11 +92,11 @@ async def _prepare(client: Client, clusters: int, placements: int, chosen: int) 
     documents = list(yaml.safe_load_all(manifests("placement-crds")))
     for document in documents:
         await client.send("POST", path_of(document["kind"]), body=document)
-    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": benchmarking.NAMESPACE}}
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": benchmark.NAMESPACE}}
     await client.send("POST", path_of("Namespace"), body=namespace)
-    fleet = [benchmarking.cluster(number) for number in range(clusters)]
-    wanted = [benchmarking.placement(number, chosen) for number in range(placements)]
-    await _served(client, [*benchmarking.access(), fleet[0], wanted[0]])
+    fleet = [benchmark.cluster(number) for number in range(clusters)]
+    wanted = [benchmark.placement(number, chosen) for number in range(placements)]
+    await _served(client, [*benchmark.access(), fleet[0], wanted[0]])
 
     async def make(thing: ApiObject) -> None:
         manifest = _manifest(thing)
@@ -106,7 +106,7 @@ async def _prepare(client: Client, clusters: int, placements: int, chosen: int) 
             path = path_of(kind, thing.namespace, thing.name, "status")
             await client.send("PATCH", path, body={"status": manifest["status"]}, content_type=MERGE_PATCH)
 
-    for things in (benchmarking.access(), fleet, wanted):
+    for things in (benchmark.access(), fleet, wanted):
         await _some_at_once(make, things)
 
 

@@ -15,8 +15,8 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from bayplan.placement import benchmarking
-from bayplan.placement.benchmarking import Result
+from bayplan.placement import benchmark
+from bayplan.placement.benchmark import Result
 from benchmarks import curves
 
 GROWTH = (100, 300, 1000, 3000, 10_000)
@@ -40,9 +40,9 @@ def main() -> None:
 
 def measure(*, is_large: bool = False, growth: tuple[int, ...] = GROWTH) -> dict[str, Any]:
     """Everything as one document."""
-    results = benchmarking.measure()
+    results = benchmark.measure()
     if is_large:
-        results.append(benchmarking.storm(1000, 10_000, 10))
+        results.append(benchmark.storm(1000, 10_000, 10))
     grown = [result for clusters in growth for result in _grown(clusters)]
     machine = {"cpus": os.cpu_count(), "python": platform.python_version()}
     return {"kind": "PlacementBenchmark", "machine": machine, "results": results, "growth": grown}
@@ -51,8 +51,8 @@ def measure(*, is_large: bool = False, growth: tuple[int, ...] = GROWTH) -> dict
 def _grown(clusters: int) -> tuple[Result, Result]:
     """A tenth of the clusters is chosen."""
     return (
-        benchmarking.cold(clusters, clusters // 10),
-        benchmarking.change(clusters, clusters // 10, rounds=20, tries=5),
+        benchmark.cold(clusters, clusters // 10),
+        benchmark.change(clusters, clusters // 10, rounds=20, tries=5),
     )
 
 

@@ -22,8 +22,8 @@ from typing import Any
 import uvloop
 
 from bayplan.errors import BayplanError
-from bayplan.simulator import workload_file
-from bayplan.simulator.workload_file import Workload
+from bayplan.simulator.benchmarks import workload_file
+from bayplan.simulator.benchmarks.workload_file import Workload
 from benchmarks import plotting
 from benchmarks.contenders import BAYPLAN, BIND_ONLY, KUBE_SCHEDULER
 from benchmarks.running import PLANE_FLAGS, LiveRun

@@ -15,8 +15,8 @@ from typing import Any
 from bayplan.errors import NotFoundError
 from bayplan.kube.auth import Credentials
 from bayplan.kube.client import Client
-from bayplan.simulator import workload_rendering as rendering
-from bayplan.simulator.workload_file import (
+from bayplan.simulator.benchmarks import workload_rendering as rendering
+from bayplan.simulator.benchmarks.workload_file import (
     Action,
     Barrier,
     Churn,

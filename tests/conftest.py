@@ -16,9 +16,16 @@ settings.load_profile("bayplan")
 @pytest.fixture(autouse=True)
 def _logs_as_they_were() -> Iterator[None]:
     """A command sets logging up for its process; the next test must not write to the last one's stderr."""
+    _plain_logs()
     yield
-    structlog.reset_defaults()
     logging.getLogger().handlers = [handler for handler in logging.getLogger().handlers if not _is_ours(handler)]
+
+
+def _plain_logs() -> None:
+    """As structlog has it, but for tracebacks: drawing one with all its variables takes seconds."""
+    structlog.reset_defaults()
+    plain = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[structlog.processors.add_log_level, plain])
 
 
 def _is_ours(handler: logging.Handler) -> bool:

@@ -32,7 +32,7 @@ run()
         ("bayplan.cli.main", ["simulate", "-f", "x"], 130),
         ("structlog", ["simulate", "-f", "x"], 130),
         ("bayplan.simulator", ["simulate", "-f", "x"], 130),
-        ("bayplan.app.service", ["scheduler"], 0),
+        ("bayplan.app.scheduler.process", ["scheduler"], 0),
     ],
     ids=["the commands", "the logs", "what a command needs", "a service"],
 )

@@ -9,7 +9,7 @@ from collections.abc import Coroutine
 from dataclasses import replace
 from typing import IO, Any, TypeVar
 
-from bayplan.app import logging
+from bayplan.app.shell import logging
 from bayplan.errors import BayplanError
 from bayplan.kube.auth import Credentials
 from bayplan.kube.client import Client

@@ -30,7 +30,7 @@ from bayplan.raising import with_place
 
 GO_THROUGH = KeyboardInterrupt
 """What a call into a plugin lets through: somebody ends the process.  Whatever else comes out of the call is the
-plugin's own doing, also ``SystemExit`` and ``GeneratorExit``; `engine.running.is_ended` is for what is awaited."""
+plugin's own doing, also ``SystemExit`` and ``GeneratorExit``; `engine.plugin_calls.is_ended` is for what is awaited."""
 
 
 class BayplanError(Exception):

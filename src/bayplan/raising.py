@@ -1,7 +1,7 @@
 """
 Where in somebody's own code an error was raised, in a few words: what the author of a plugin wants to know first.
 
-``errors.PluginError`` and ``framework.mistakes.one_line`` put it behind what the error says.
+``errors.PluginError`` and ``framework.config.mistakes.one_line`` put it behind what the error says.
 """
 
 from __future__ import annotations

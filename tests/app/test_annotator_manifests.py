@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 import bayplan
-from bayplan.app.installing import APART, PARTS, manifests
+from bayplan.app.install_manifests import APART, PARTS, manifests
 from bayplan.cli.annotator import LEASE
-from bayplan.objects.crane import published_policy
-from bayplan.objects.crane_reading import policy_in_config_map
+from bayplan.objects.third_party.crane import published_policy
+from bayplan.objects.third_party.crane_reading import policy_in_config_map
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "bayplan" / "app" / "manifests" / "annotator"

@@ -26,7 +26,7 @@ from bayplan.framework import (
     ReservePlugin,
     ScorePlugin,
 )
-from bayplan.framework.config_model import SchedulerConfig
+from bayplan.framework.config.model import SchedulerConfig
 from bayplan.framework.events import Change
 from bayplan.framework.plugin import QueuedPod
 from bayplan.framework.status import SKIP, unschedulable

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bayplan.framework.config_model import SchedulerConfig
-from bayplan.objects.crane_annotations import format_load
+from bayplan.framework.config.model import SchedulerConfig
 from bayplan.objects.spare import CPU_MILLI, LEDGER, MEMORY_MIB, Ledger
+from bayplan.objects.third_party.crane_annotations import format_load
 from tests.support.control_plane import ControlPlane
 from tests.support.live import Cluster, config_of, running
 

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from bayplan.app.annotator import AnnotatorOptions, LiveAnnotator
-from bayplan.app.controller_service import ServiceOptions
-from bayplan.app.policy_source import PolicySource
+from bayplan.app.annotator.live import AnnotatorOptions, LiveAnnotator
+from bayplan.app.annotator.policy_source import PolicySource
+from bayplan.app.shell.process import ServiceOptions
 from bayplan.controllers.node_annotator.prometheus import PrometheusAccess
 from bayplan.controllers.spare_capacity.settings import SpareSettings
-from bayplan.framework.config_model import LeaderElection, SchedulerConfig
+from bayplan.framework.config.model import LeaderElection, SchedulerConfig
 from bayplan.objects.spare import CPU_MILLI, LEDGER, MEMORY_MIB
-from tests.app.test_annotator import CPU, MEM, node, shows, value
+from tests.app.annotator.test_live import CPU, MEM, node, shows, value
 from tests.support.control_plane import ControlPlane
 from tests.support.live import Cluster, client_of, close, config_of, running, until
 from tests.support.processes import ProcessGroup, free_ports

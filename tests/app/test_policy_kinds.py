@@ -10,8 +10,8 @@ import pytest
 
 from bayplan.controllers.rebalancer.terms import terms_of
 from bayplan.objects import kinds
-from bayplan.objects.kosmos import DistributionPolicy, WorkloadPolicy
-from bayplan.objects.kosmos_validating import check_distribution_policy, check_workload_policy
+from bayplan.objects.third_party.kosmos import DistributionPolicy, WorkloadPolicy
+from bayplan.objects.third_party.kosmos_validating import check_distribution_policy, check_workload_policy
 from tests.support.api import Api, ApiError, Object, path_of
 from tests.support.control_plane import ControlPlane
 from tests.support.kosmos import example, installed

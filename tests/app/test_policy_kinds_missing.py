@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bayplan.framework.config import load_config
+from bayplan.framework.config.loading import load_config
 from tests.support.kosmos import example
 from tests.support.live import Cluster, running
 

@@ -9,9 +9,10 @@ import msgspec
 import pytest
 import yaml
 
-from bayplan.app.installing import PARTS, manifests
-from bayplan.objects import kinds, kosmos
+from bayplan.app.install_manifests import PARTS, manifests
+from bayplan.objects import kinds
 from bayplan.objects.meta import StatusCondition
+from bayplan.objects.third_party import kosmos
 from bayplan.plugins import IN_TREE
 
 DOCUMENTS = list(yaml.safe_load_all(manifests("crds")))

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import structlog
 
-from bayplan.app import sticking
+from bayplan.app import sticky_command
 from bayplan.cli.main import main
-from bayplan.framework.config import load_config
-from bayplan.framework.config_model import SchedulerConfig
+from bayplan.framework.config.loading import load_config
+from bayplan.framework.config.model import SchedulerConfig
 from bayplan.plugins.sticky_vm import plugin as plugin_module
 from tests.support.api import Object
 from tests.support.control_plane import ControlPlane
@@ -362,8 +362,8 @@ async def test_who_may_read_one_namespace_sees_what_sticks_there(cluster: Cluste
     await kubevirt.machine(node="n3")
     warnings: list[str] = []
     kubeconfig = str(cluster.plane.kubeconfig("scheduler"))
-    found = await asyncio.to_thread(sticking.look, kubeconfig, None, warnings.append, kubevirt.namespace)
-    (item,) = sticking.sticky_list(found, STICKY_NODE)["items"]
+    found = await asyncio.to_thread(sticky_command.look, kubeconfig, None, warnings.append, kubevirt.namespace)
+    (item,) = sticky_command.sticky_list(found, STICKY_NODE)["items"]
     assert (item["name"], item["node"], item["nodeState"]) == ("vm", "n3", "Present")
     assert [each.split(":")[0] for each in warnings] == ["virtualmachineinstances are left out"]
 
@@ -376,8 +376,8 @@ async def test_a_person_sees_what_sticks_and_sets_it_free(
         instance, pod = await kubevirt.started(node="n3")
         await cluster.bound(pod)
         await kubevirt.runs_on("vm", "n3")
-        found = await asyncio.to_thread(sticking.look, str(cluster.plane.kubeconfig()), None, lambda text: None)
-        (item,) = sticking.sticky_list(found, STICKY_NODE, kubevirt.namespace)["items"]
+        found = await asyncio.to_thread(sticky_command.look, str(cluster.plane.kubeconfig()), None, lambda text: None)
+        (item,) = sticky_command.sticky_list(found, STICKY_NODE, kubevirt.namespace)["items"]
         assert (item["name"], item["node"], item["nodeState"], item["runsOn"]) == ("vm", "n3", "Present", "n3")
 
         await asyncio.to_thread(cluster.api.patch, "Node", "n3", {"spec": {"unschedulable": True}})

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from bayplan.cli.main import main
-from bayplan.framework.config import load_config
+from bayplan.framework.config.loading import load_config
 from bayplan.kube import informer
 from tests.support.kubevirt import SCHEDULER, KubeVirt, installed, printed_config
 from tests.support.live import Cluster, running

@@ -260,7 +260,7 @@ async def test_a_status_on_its_way_is_never_written_after_the_bind(cluster: Clus
 async def test_binds_that_are_not_answered_hold_scheduling_back(
     cluster: Cluster, witness: Witness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bayplan.app.scheduler.MAX_UNANSWERED", 3)
+    monkeypatch.setattr("bayplan.app.scheduler.live.MAX_UNANSWERED", 3)
     await cluster.node()
     async with running(cluster.plane) as run:
         hold = Hold()
@@ -289,7 +289,7 @@ async def test_pods_that_wait_on_permit_are_in_nobodys_way(
     cluster: Cluster, witness: Witness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many they are: a gang that waits for its last member must not keep it from being bound."""
-    monkeypatch.setattr("bayplan.app.scheduler.MAX_UNANSWERED", 2)
+    monkeypatch.setattr("bayplan.app.scheduler.live.MAX_UNANSWERED", 2)
     monkeypatch.setattr("bayplan.kube.writer.MAX_BINDING", 2)
     await cluster.node()
     async with running(cluster.plane, plugins=[Patient]) as run:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bayplan.simulator.workload_file import find
+from bayplan.simulator.benchmarks.workload_file import find
 from benchmarks.contenders import BAYPLAN, BIND_ONLY, KUBE_SCHEDULER
 from benchmarks.live import measure, table
 from tests.support.binaries import binaries_or_skip

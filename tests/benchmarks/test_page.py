@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from bayplan.simulator import workload_file
-from bayplan.simulator.benchmarking import measure
+from bayplan.simulator.benchmarks import workload_file
+from bayplan.simulator.benchmarks.engine_speed import measure
 from tests.docs.pages import ROOT, blocks
 
 PAGE = ROOT / "docs" / "benchmarks.md"

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import typer
 
-from bayplan.app import controller_service, service
+from bayplan.app.scheduler import process as scheduler_process
+from bayplan.app.shell import process
 from bayplan.cli.help import GROUPS
 from bayplan.cli.main import app
 from tests.cli.support import NODE, Shell
@@ -105,18 +106,18 @@ def test_commands_stand_in_groups(shell: Shell) -> None:
 def test_a_flag_can_be_written_in_all_the_usual_ways(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, typed: tuple[str, ...], leads: bool | None
 ) -> None:
-    seen: list[service.SchedulerOptions] = []
-    monkeypatch.setattr(service, "run_scheduler", lambda options: seen.append(options) or 0)
+    seen: list[scheduler_process.SchedulerOptions] = []
+    monkeypatch.setattr(scheduler_process, "run_scheduler", lambda options: seen.append(options) or 0)
     assert shell.run("scheduler", *typed).code == 0
     assert [options.leader_elect for options in seen] == [leads]
 
 
 @pytest.mark.parametrize("command", ["annotator", "rebalancer", "placement"])
 def test_every_service_can_do_without_a_lease(shell: Shell, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
-    seen: list[controller_service.ServiceOptions] = []
+    seen: list[process.ServiceOptions] = []
     more = ["--prometheus-address", "http://localhost:9"] if command == "annotator" else []
     monkeypatch.setattr(
-        f"bayplan.app.{command}.run_{command}", lambda options: seen.append(getattr(options, "service", options)) or 0
+        f"bayplan.app.{command}.live.run_{command}", lambda options: seen.append(getattr(options, "service", options)) or 0
     )
     for typed in ("--no-leader-elect", "--leader-elect=false", "--leader-elect"):
         assert shell.run(command, *more, typed).code == 0

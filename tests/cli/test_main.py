@@ -70,7 +70,7 @@ def test_what_should_not_have_happened_is_one_line_too(
     def break_down(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("bayplan.simulator.simulating.simulate", break_down)
+    monkeypatch.setattr("bayplan.simulator.simulation.simulate", break_down)
     path = shell.write("n.yaml", NODE)
     ended = shell.run("simulate", "-f", path)
     assert ended.code == 2
@@ -82,7 +82,7 @@ def test_an_interrupted_command_ends_as_such(shell: Shell, monkeypatch: pytest.M
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bayplan.simulator.simulating.simulate", interrupted)
+    monkeypatch.setattr("bayplan.simulator.simulation.simulate", interrupted)
     assert shell.run("simulate", "-f", shell.write("n.yaml", NODE)).code == 130
 
 

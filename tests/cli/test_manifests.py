@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from bayplan.app.installing import PARTS
+from bayplan.app.install_manifests import PARTS
 from bayplan.cli.main import main
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bayplan.app.sticking import target
+from bayplan.app.sticky_command import target
 from bayplan.cli.main import main
 from bayplan.errors import InputError
 

@@ -17,13 +17,13 @@ import yaml
 import bayplan.framework
 from bayplan.cli.main import app
 from bayplan.framework import Plugin
-from bayplan.framework.config import load_config
-from bayplan.framework.config_model import in_file
+from bayplan.framework.config.loading import load_config
+from bayplan.framework.config.model import in_file
 from bayplan.framework.profile import build_profiles
 from bayplan.framework.registry import Registry, points_of
 from bayplan.plugins import IN_TREE
 from bayplan.plugins.defaults import DEFAULT_PLUGINS
-from bayplan.simulator.explaining import explain_documents
+from bayplan.simulator.explain.explanation import explain_documents
 from tests.docs import running
 from tests.docs.pages import PLUGIN_PAGES, ROOT, Block, anchors, blocks, links, name_of, pages, section
 

@@ -10,7 +10,7 @@ import pytest
 
 from bayplan.framework import Plugin
 from bayplan.framework.args import read_args
-from bayplan.framework.config_model import Extender, in_file
+from bayplan.framework.config.model import Extender, in_file
 from bayplan.framework.plugin import EXTENSION_POINTS
 from bayplan.framework.registry import points_of
 from bayplan.plugins import IN_TREE

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bayplan.app.installing import manifests
+from bayplan.app.install_manifests import manifests
 from tests.e2e.audit import AuditedPlane
 from tests.support.api import Api
 from tests.support.definitions import defined

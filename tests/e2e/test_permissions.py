@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bayplan.app.installing import manifests
+from bayplan.app.install_manifests import manifests
 from tests.e2e.audit import Audit
 from tests.e2e.kubectl import Kubectl
 from tests.e2e.replicas import Replicas, run_cli

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bayplan.app.installing import manifests
+from bayplan.app.install_manifests import manifests
 from tests.e2e.audit import AuditedPlane
 from tests.e2e.conftest import RULES
 from tests.e2e.replicas import Replica

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bayplan.app.installing import manifests
+from bayplan.app.install_manifests import manifests
 from tests.e2e.audit import Audit, AuditedPlane
 from tests.e2e.conftest import RULES
 from tests.e2e.replicas import Replica, run_cli

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bayplan.app.installing import manifests
+from bayplan.app.install_manifests import manifests
 from tests.e2e.audit import Audit, AuditedPlane
 from tests.e2e.replicas import CONFIG, Replicas
 from tests.support.api import Object

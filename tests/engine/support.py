@@ -18,7 +18,7 @@ from bayplan.engine.intents import Bind, Emit, Evict, Intent, Outcome, PatchStat
 from bayplan.engine.node_filters import NodeFilters
 from bayplan.engine.scheduler import MakeHandle, Scheduler
 from bayplan.framework import plugin as contract
-from bayplan.framework.config_model import SchedulerConfig
+from bayplan.framework.config.model import SchedulerConfig
 from bayplan.framework.decision import Decision
 from bayplan.framework.handle import NominatedPods
 from bayplan.framework.plugin import Plugin

@@ -9,7 +9,7 @@ import pytest
 from bayplan.clock import VirtualClock
 from bayplan.engine.cache import ClusterCache
 from bayplan.engine.committing import commit, undo
-from bayplan.engine.waiting import WaitingPods
+from bayplan.engine.waiting_pods import WaitingPods
 from bayplan.framework.decision import Decision
 from bayplan.framework.plugin import Plugin, Wait
 from bayplan.framework.profile import Profile

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from bayplan.engine.events import Bound
 from bayplan.engine.intents import Bind, Emit
-from bayplan.engine.running import queue_key_of
+from bayplan.engine.plugin_calls import queue_key_of
 from bayplan.errors import PluginError
 from bayplan.framework.plugin import (
     Depends,

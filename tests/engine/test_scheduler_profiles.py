@@ -6,7 +6,7 @@ from bayplan.clock import VirtualClock
 from bayplan.engine.events import NodeAdded, PodAdded
 from bayplan.engine.intents import Bind, Emit
 from bayplan.engine.scheduler import Scheduler
-from bayplan.framework.config_model import PluginRef, Plugins, PluginSet, ProfileConfig, SchedulerConfig
+from bayplan.framework.config.model import PluginRef, Plugins, PluginSet, ProfileConfig, SchedulerConfig
 from bayplan.framework.plugin import Plugin
 from bayplan.framework.profile import DefaultPlugin, build_profiles
 from bayplan.framework.registry import Registry

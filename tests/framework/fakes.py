@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from bayplan.errors import ConfigError
-from bayplan.framework.config import SchedulerConfig, load_config
+from bayplan.framework.config.loading import SchedulerConfig, load_config
 from bayplan.framework.plugin import (
     BindPlugin,
     FilterPlugin,

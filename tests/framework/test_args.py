@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from bayplan.errors import InvalidArgsError
 from bayplan.framework.args import PluginArgs, load_args
-from bayplan.framework.duration import Duration
+from bayplan.framework.config.duration import Duration
 from tests.framework.fakes import plugin
 
 PATH = "profiles[0].pluginConfig[1].args"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from bayplan.framework.config import load_config
+from bayplan.framework.config.loading import load_config
 from bayplan.framework.profile import build_profiles
 from bayplan.plugins.defaults import DEFAULT_PLUGINS, OWN_PLUGINS
-from bayplan.plugins.registering import registry
+from bayplan.plugins.plugin_set import registry
 
 OWN = "LeafNodeWorkloadPolicy"
 

@@ -11,8 +11,8 @@ import pytest
 
 from bayplan.errors import LeadershipLostError
 from bayplan.kube import connections as connections_module
-from bayplan.kube.answers import Response
 from bayplan.kube.connections import Connection, Connections
+from bayplan.kube.http_response import Response
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from bayplan.errors import InputError
-from bayplan.objects import manifests
+from bayplan.objects.files import manifests
 from tests.objects.random_objects import MAKERS, ObjectMaker
 
 ROOT = Path(__file__).parents[2]

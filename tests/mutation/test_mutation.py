@@ -25,7 +25,7 @@ def test_what_goes_wrong_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         raise ZeroDivisionError("broken")
 
     seeds.fixed()  # before nothing can be read any more
-    monkeypatch.setattr("bayplan.objects.manifests.read", broken)
+    monkeypatch.setattr("bayplan.objects.files.manifests.read", broken)
     found = attempt(3, tmp_path)
     assert found is not None
     assert "should not have happened: ZeroDivisionError" in found.what

@@ -1,6 +1,6 @@
 """The table of field names of the custom resources, made from the definitions that `bayplan manifests` prints.
 
-`python -m tests.objects.crd_fields` writes `src/bayplan/objects/custom_fields.txt` anew; a test compares.
+`python -m tests.objects.crd_fields` writes `src/bayplan/objects/admission/custom_fields.txt` anew; a test compares.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from bayplan.app import installing
-from bayplan.objects import api_fields
+from bayplan.app import install_manifests
+from bayplan.objects.admission import api_fields
 
 PATH = api_fields.PATH.with_name("custom_fields.txt")
 _ANNOTATIONS = [
@@ -27,7 +27,7 @@ Schema = dict[str, Any]
 
 def definitions() -> list[Schema]:
     """Every definition of a kind that Bayplan ships."""
-    texts = (installing.manifests("crds"), installing.manifests("placement-crds"))
+    texts = (install_manifests.manifests("crds"), install_manifests.manifests("placement-crds"))
     found = [each for text in texts for each in yaml.safe_load_all(text)]
     return [each for each in found if each["kind"] == "CustomResourceDefinition"]
 

@@ -1,6 +1,6 @@
 """The table of field names that the API server knows, made from its own OpenAPI document.
 
-`python -m tests.objects.openapi_fields` starts a real API server and writes `src/bayplan/objects/api_fields.txt` anew;
+`python -m tests.objects.openapi_fields` starts a real API server and writes `src/bayplan/objects/admission/api_fields.txt` anew;
 a test compares that file with what the server says.
 """
 
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from bayplan.objects import api_fields, kinds
+from bayplan.objects import kinds
+from bayplan.objects.admission import api_fields
 from tests.support.api import Api
 from tests.support.control_plane import ControlPlane
 

@@ -13,11 +13,11 @@ import pytest
 
 from bayplan.errors import InputError
 from bayplan.objects import kinds
-from bayplan.objects.defaulting import default_pod
-from bayplan.objects.manifests import Document
+from bayplan.objects.admission.defaulting import default_pod
+from bayplan.objects.admission.validating import check_object
+from bayplan.objects.files.manifests import Document
 from bayplan.objects.pod import Pod
 from bayplan.objects.policy import PriorityClass
-from bayplan.objects.validating import check_object
 from bayplan.simulator import loading
 from tests.objects.random_objects import MAKERS, ObjectMaker
 from tests.objects.random_specs import SpecMaker

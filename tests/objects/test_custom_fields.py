@@ -9,7 +9,9 @@ import pytest
 import yaml
 
 from bayplan.errors import InputError
-from bayplan.objects import api_fields, kinds, loading, manifests
+from bayplan.objects import kinds
+from bayplan.objects.admission import api_fields
+from bayplan.objects.files import loading, manifests
 from bayplan.objects.meta import ApiObject
 from bayplan.placement.options import ReplicaOptions, WeightedClusters
 from tests.objects import crd_fields

@@ -1,10 +1,10 @@
-"""Durations are text in Go's form; the table of forms is in tests/framework/test_duration.py, which reads the same."""
+"""Durations are text in Go's form; the table of forms is in tests/framework/config/test_duration.py, which reads the same."""
 
 from __future__ import annotations
 
 import pytest
 
-from bayplan.framework import duration as field
+from bayplan.framework.config import duration as field
 from bayplan.objects import duration
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from bayplan.simulator.explaining import explain_documents
+from bayplan.simulator.explain.explanation import explain_documents
 from tests.parity.case import Case
 
 Explanation: TypeAlias = dict[str, Any]

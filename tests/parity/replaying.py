@@ -20,13 +20,14 @@ from bayplan.engine.events import (
     PodChanged,
     PodDeleted,
 )
-from bayplan.objects import kinds, loading
+from bayplan.objects import kinds
+from bayplan.objects.files import loading
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
-from bayplan.simulator.assembling import assemble
-from bayplan.simulator.explaining import explain
+from bayplan.simulator.explain.explanation import explain
 from bayplan.simulator.loading import documents_of, load
+from bayplan.simulator.world import assemble
 from tests.parity.case import Case, Object
 
 Key: TypeAlias = tuple[str, str, str, str]

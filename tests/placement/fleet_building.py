@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayplan.objects import placement as api
 from bayplan.objects.meta import ApiObject, LabelSelector, ObjectMeta
 from bayplan.objects.quantity import Quantity
+from bayplan.objects.third_party import placement as api
 from bayplan.objects.toleration import Taint, Toleration
 from bayplan.placement.state import PlacementState
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayplan.objects.placement import LABEL, NO_SELECT
+from bayplan.objects.third_party.placement import LABEL, NO_SELECT
 from bayplan.objects.toleration import Taint
 from bayplan.placement.table import ClusterTable
 from tests.placement.fleet_building import cluster

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from bayplan.objects.kosmos import POLICY_LABEL, DistributionPolicy, WorkloadPolicy
+from bayplan.objects.third_party.kosmos import POLICY_LABEL, DistributionPolicy, WorkloadPolicy
 from bayplan.testing import NodeBuilder, PodBuilder, node, pod
 
 KEY = "workload-test"

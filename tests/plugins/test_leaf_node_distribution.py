@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from bayplan.framework import Change, ClusterEvent, Code
-from bayplan.objects.kosmos import ClusterDistributionPolicy
+from bayplan.objects.third_party.kosmos import ClusterDistributionPolicy
 from bayplan.plugins.leaf_node_distribution import LeafNodeDistribution
 from bayplan.testing import PodBuilder, assert_forms_agree, cluster, make, node, pod, reasons, run_filter
 from tests.plugins.kosmos import distribution

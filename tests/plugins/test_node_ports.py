@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bayplan.framework import SKIP, Change, Code, CycleState
-from bayplan.framework.what_if import WhatIfNode
+from bayplan.framework.preemption.what_if import WhatIfNode
 from bayplan.plugins.node_ports import PORT_TAKEN, NodePorts
 from bayplan.testing import PodBuilder, cluster, make, node, pod, reasons, run_filter
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bayplan.framework import SKIP, Change, Code, CycleState
-from bayplan.framework.what_if import WhatIfNode
+from bayplan.framework.preemption.what_if import WhatIfNode
 from bayplan.plugins.node_volume_limits import TOO_MANY, NodeVolumeLimits
 from bayplan.testing import PodBuilder, cluster, make, node, pod, reasons, run_filter
 from bayplan.testing.agreement import assert_forms_agree

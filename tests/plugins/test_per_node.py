@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bayplan.framework import NodeView
-from bayplan.framework.what_if import WhatIfNode
+from bayplan.framework.preemption.what_if import WhatIfNode
 from bayplan.plugins.per_node import PerNode
 from bayplan.testing import cluster, node, pod
 

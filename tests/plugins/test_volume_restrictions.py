@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from bayplan.framework import SKIP, Change, Code, CycleState
+from bayplan.framework.preemption.what_if import WhatIfNode
 from bayplan.framework.status import as_status
-from bayplan.framework.what_if import WhatIfNode
 from bayplan.objects.pod import Pod
 from bayplan.plugins.volume_restrictions import CLAIM_IN_USE, DISK_CONFLICT, VolumeRestrictions
 from bayplan.testing import PodBuilder, cluster, make, node, pod, reasons, run_filter

@@ -21,11 +21,11 @@ from bayplan.engine.evaluation import Evaluator
 from bayplan.engine.events import Bound, NodeAdded, NodeChanged, NodeDeleted, PodAdded, PodChanged, PodDeleted, Tick
 from bayplan.engine.intents import Bind, Evict, Intent
 from bayplan.engine.scheduler import Scheduler
-from bayplan.framework.config_model import SchedulerConfig
+from bayplan.framework.config.model import SchedulerConfig
 from bayplan.framework.snapshot import COLUMNS
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
-from bayplan.plugins.registering import make_profiles, registry
+from bayplan.plugins.plugin_set import make_profiles, registry
 from bayplan.testing.builders import node
 from bayplan.testing.generating import random_node, random_pod
 from bayplan.testing.harness import Recorder

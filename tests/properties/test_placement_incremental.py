@@ -10,14 +10,14 @@ from collections import Counter
 
 import pytest
 
-from bayplan.objects import placement as api
 from bayplan.objects.meta import ApiObject, LabelSelector, ObjectMeta
+from bayplan.objects.third_party import placement as api
 from bayplan.objects.toleration import Taint, Toleration
-from bayplan.placement.compiling import compile_placement
+from bayplan.placement.evaluation import NO_ROWS, Evaluation
 from bayplan.placement.events import Applied, Deleted, Event, TimePassed
 from bayplan.placement.fleet import Fleet
+from bayplan.placement.plan import compile_placement
 from bayplan.placement.registry import SCORERS
-from bayplan.placement.scheduling import NO_ROWS, Evaluation
 from bayplan.placement.state import PlacementState
 from tests.placement.fleet_building import NAMESPACE, bound_set, cluster, constraint, placement
 

@@ -14,7 +14,7 @@ from itertools import product
 
 import pytest
 
-from bayplan.objects import placement as api
+from bayplan.objects.third_party import placement as api
 from tests.placement.fleet_building import chosen, cluster, constraint, decided, placement
 
 Path = tuple[str, ...]

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bayplan.objects import placement as api
+from bayplan.objects.third_party import placement as api
 from bayplan.placement import explaining
 from bayplan.placement.events import Applied
 from tests.placement.fleet_building import NAMESPACE, cluster, constraint, decided, placement, state_of

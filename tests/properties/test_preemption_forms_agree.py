@@ -17,11 +17,11 @@ import pytest
 from bayplan.engine.events import NodeAdded, NodeDeleted, ObjectAdded, PodDeleted
 from bayplan.engine.filtering import FEW_NODES
 from bayplan.engine.node_filters import NodeFilters
-from bayplan.framework.answers import PostFilterResult
 from bayplan.framework.decision import Decision
-from bayplan.framework.dry_running import RowsDryRun
-from bayplan.framework.preemption import Candidate, DryRun, hurt
-from bayplan.framework.ranked_pods import RankedPods
+from bayplan.framework.preemption.dry_run import RowsDryRun
+from bayplan.framework.preemption.ranked_pods import RankedPods
+from bayplan.framework.preemption.victims import Candidate, DryRun, hurt
+from bayplan.framework.results import PostFilterResult
 from bayplan.framework.status import Code, Status
 from bayplan.objects.meta import LabelSelector, ObjectMeta
 from bayplan.objects.pod import Pod

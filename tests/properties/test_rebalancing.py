@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayplan.controllers.rebalancer.imagining import Imagined, replacement_of
+from bayplan.controllers.rebalancer.what_if_cluster import Imagined, replacement_of
 from bayplan.objects.pod import Pod
-from bayplan.simulator.simulating import run
+from bayplan.simulator.simulation import run
 from tests.controllers.rebalancer.support import Looked, looked, pod, policy, region, replica_set
 from tests.simulator.support import budget, world
 

@@ -13,7 +13,7 @@ import pytest
 
 from bayplan.engine.cache import ClusterCache
 from bayplan.framework import Plugin
-from bayplan.objects.defaulting import Classes, default_object
+from bayplan.objects.admission.defaulting import Classes, default_object
 from bayplan.objects.kinds import decode
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayplan.objects.own_keys import INTERVAL, USAGE
+from bayplan.objects.admission.own_keys import INTERVAL, USAGE
 from tests.simulator.support import config
 
 Manifest = dict[str, Any]

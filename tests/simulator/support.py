@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from bayplan.objects.meta import ApiObject
-from bayplan.plugins.registering import registry
-from bayplan.simulator.assembling import World, assemble
+from bayplan.plugins.plugin_set import registry
 from bayplan.simulator.loading import Given, documents_of, load
-from bayplan.simulator.simulating import simulate
+from bayplan.simulator.simulation import simulate
+from bayplan.simulator.world import World, assemble
 
 Manifest = dict[str, Any]
 

@@ -10,7 +10,7 @@ from bayplan.engine.events import ObjectChanged, PodAdded, PodChanged, PodDelete
 from bayplan.engine.intents import PatchStatus
 from bayplan.errors import ConflictError, NotFoundError
 from bayplan.objects.pod import Pod
-from bayplan.simulator.assembling import World
+from bayplan.simulator.world import World
 from tests.simulator.support import START, budget, node, pod, workload, world
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bayplan.errors import ConfigError, InputError
-from bayplan.objects.manifests import Document
+from bayplan.objects.files.manifests import Document
 from bayplan.simulator import loading
 from tests.simulator.support import config, given, node, pod, workload
 

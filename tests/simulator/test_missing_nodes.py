@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bayplan.simulator.explaining import explain_documents
-from bayplan.simulator.simulating import simulate
+from bayplan.simulator.explain.explanation import explain_documents
+from bayplan.simulator.simulation import simulate
 from tests.simulator.support import Manifest, given, node, owned_by, pod, states, workload
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.simulator.support import Manifest, node, pod, simulated, workload
-from tests.simulator.test_changing import at, until
+from tests.simulator.test_timed_changes import at, until
 from tests.support.api import Api
 from tests.support.control_plane import ControlPlane
 

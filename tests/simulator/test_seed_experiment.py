@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bayplan.controllers.spare_capacity.settings import SpareSettings
-from bayplan.simulator.load import LoadOptions
+from bayplan.simulator.load.simulated_load import LoadOptions
 from tests.simulator.seed_experiment import (
     cpu_type,
     load_aware,

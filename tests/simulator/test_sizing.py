@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bayplan.errors import InputError
-from bayplan.objects.manifests import AT
+from bayplan.objects.files.manifests import AT
 from bayplan.simulator.sizing import MOST_PODS, check_size
 from tests.simulator.support import Manifest, given, job, owned_by, workload
 

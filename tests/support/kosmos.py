@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from bayplan.app.installing import manifests
+from bayplan.app.install_manifests import manifests
 from tests.support.api import Api, Object
 from tests.support.definitions import defined
 

@@ -15,16 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bayplan.app.scheduler import LiveScheduler
+from bayplan.app.scheduler.live import LiveScheduler
 from bayplan.framework import Plugin
-from bayplan.framework.config import load_config
-from bayplan.framework.config_model import SchedulerConfig
+from bayplan.framework.config.loading import load_config
+from bayplan.framework.config.model import SchedulerConfig
 from bayplan.kube.auth import Credentials
 from bayplan.kube.client import Client
 from bayplan.kube.informer import SILENCE_S
 from bayplan.kube.leader_election import LeaderElection
 from bayplan.kube.transport import HttpTransport
-from bayplan.plugins.registering import make_profiles, registry
+from bayplan.plugins.plugin_set import make_profiles, registry
 from tests.parity.resetting import reset
 from tests.support.api import Api, Object
 from tests.support.control_plane import ControlPlane

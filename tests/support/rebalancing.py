@@ -8,14 +8,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from bayplan.app.rebalancer import LiveRebalancer
+from bayplan.app.rebalancer.live import LiveRebalancer
 from bayplan.controllers.rebalancer.controller import Settings
-from bayplan.framework.config_model import SchedulerConfig
+from bayplan.framework.config.model import SchedulerConfig
 from bayplan.kube.informer import Informer
 from bayplan.kube.leader_election import LeaderElection
 from bayplan.objects.kinds import all_kinds
 from bayplan.objects.pod import Pod
-from bayplan.plugins.registering import make_profiles, registry
+from bayplan.plugins.plugin_set import make_profiles, registry
 from tests.support.api import Object
 from tests.support.control_plane import ControlPlane
 from tests.support.live import Cluster, client_of, close, until

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from bayplan.framework.config import load_config
-from bayplan.framework.config_model import SchedulerConfig
+from bayplan.framework.config.loading import load_config
+from bayplan.framework.config.model import SchedulerConfig
 from tests.support.api import ApiError, Object
 from tests.support.control_plane import ControlPlane
 from tests.support.kosmos import example

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bayplan.objects.loading import load
-from bayplan.objects.manifests import Document
+from bayplan.objects.files.loading import load
+from bayplan.objects.files.manifests import Document
 from bayplan.objects.pod import HostPort
 from bayplan.objects.requirement import Requirement
 from bayplan.testing import NodeBuilder, PodBuilder, node, pod

@@ -8,10 +8,10 @@ from pathlib import Path
 import structlog
 
 from bayplan.errors import ConfigError, InputError
-from bayplan.framework.config import load_config
-from bayplan.framework.config_model import SchedulerConfig
-from bayplan.objects.manifests import read
-from bayplan.plugins.registering import mistakes_of, registry
+from bayplan.framework.config.loading import load_config
+from bayplan.framework.config.model import SchedulerConfig
+from bayplan.objects.files.manifests import read
+from bayplan.plugins.plugin_set import mistakes_of, registry
 
 log = structlog.get_logger()
 

@@ -88,13 +88,13 @@ def annotator(
     Exit code 0: it was told to stop.  1: it lost the lease, or a part broke.  2: the arguments or the policy are wrong.
     """
     options.leave_when_told()
-    from bayplan.app import logging
-    from bayplan.app.annotator import AnnotatorOptions, run_annotator
-    from bayplan.app.controller_service import ServiceOptions
-    from bayplan.app.policy_source import PolicySource
+    from bayplan.app.annotator.live import AnnotatorOptions, run_annotator
+    from bayplan.app.annotator.policy_source import PolicySource
+    from bayplan.app.shell import logging
+    from bayplan.app.shell.process import ServiceOptions
     from bayplan.controllers.node_annotator.prometheus import PrometheusAccess
     from bayplan.controllers.spare_capacity.settings import SpareSettings
-    from bayplan.framework.config_model import LeaderElection
+    from bayplan.framework.config.model import LeaderElection
 
     logging.set_up(verbose=verbose, as_json=log_format == options.LogFormat.JSON)
     return run_annotator(

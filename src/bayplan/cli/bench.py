@@ -42,8 +42,8 @@ def bench(
     verbose: options.Verbose = False,
 ) -> int:
     """Measure the engine in memory: queue, decision and commit, without an API server."""
-    from bayplan.simulator import benchmarking, workload_file
-    from bayplan.simulator.explaining import API_VERSION
+    from bayplan.simulator.benchmarks import engine_speed, workload_file
+    from bayplan.simulator.explain.explanation import API_VERSION
 
     named = workload or list(workload_file.shipped())
     for name in named:
@@ -56,7 +56,7 @@ def bench(
     results = []
     for each in workloads:
         with progress(each.name) as tell:
-            results.append(benchmarking.measure(each, nodes, pods, seed, tell))
+            results.append(engine_speed.measure(each, nodes, pods, seed, tell))
     document = {"apiVersion": API_VERSION, "kind": "Benchmark", "results": results}
     show(document, output, lambda: _text(results))
     return 0
@@ -73,8 +73,8 @@ class Alone:
 
 
 def _million(asked: Alone) -> int:
-    from bayplan.simulator import million
-    from bayplan.simulator.explaining import API_VERSION
+    from bayplan.simulator.benchmarks import million
+    from bayplan.simulator.explain.explanation import API_VERSION
     from bayplan.simulator.tables import table
 
     with progress("million") as tell:
@@ -96,14 +96,14 @@ def _million(asked: Alone) -> int:
 
 
 def _placement(asked: Alone) -> int:
-    from bayplan.placement import benchmarking
+    from bayplan.placement import benchmark
     from bayplan.placement.explaining import API_VERSION
     from bayplan.simulator.tables import table
 
     if asked.nodes is not None or asked.pods is not None:
         raise InputError('the workload "placement" has sizes of its own', fix="leave out --nodes and --pods")
     with progress("placement"):
-        results = benchmarking.measure()
+        results = benchmark.measure()
     columns = ["workload", "clusters", "placements", "chosen", "milliseconds", "cpuMilliseconds"]
     header = ["WORKLOAD", "CLUSTERS", "PLACEMENTS", "CHOSEN", "MS", "CPU MS"]
     document = {"apiVersion": API_VERSION, "kind": "Benchmark", "results": results}

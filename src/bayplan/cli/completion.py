@@ -1,4 +1,4 @@
-"""``bayplan completion``: a script that teaches a shell to complete our commands; what it asks is in ``completing``."""
+"""``bayplan completion``: a script that teaches a shell to complete our commands.  ``completions`` has the answers."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def completion(shell: Annotated[Shell, typer.Argument(metavar="bash|zsh|fish", h
 
 def complete(context: typer.Context, line: str) -> int:
     """What could be typed next; the scripts above ask."""
-    from bayplan.cli import completing
+    from bayplan.cli import completions
 
-    found = completing.complete(context.find_root().command, line)
+    found = completions.complete(context.find_root().command, line)
     write("".join(f"{value}\t{about}\n" for value, about in found))
     return 0

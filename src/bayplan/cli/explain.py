@@ -63,8 +63,9 @@ def explain(
     Exit code 0: schedulable or bound.  1: unschedulable, or held by Permit.  2: no such pod, the input is wrong, or a
     plugin failed.
     """
-    from bayplan.simulator import loading, outcomes, subject
-    from bayplan.simulator.assembling import assemble
+    from bayplan.simulator import loading
+    from bayplan.simulator.explain import outcomes, subject
+    from bayplan.simulator.world import assemble
 
     asked = subject.read(what)
     if namespace and asked.namespace and namespace != asked.namespace:
@@ -94,12 +95,12 @@ def live_cluster(
     kubeconfig: str | None, context: str | None, config: str | None, plugins: Sequence[str]
 ) -> tuple[Given, str]:
     """A live cluster as if it had been read from files, and the namespace its context names."""
-    from bayplan.app import snapshotting
-    from bayplan.plugins.registering import registry
+    from bayplan.app.snapshot.live_cluster import look
+    from bayplan.plugins.plugin_set import registry
     from bayplan.simulator import loading
 
     known = registry(plugins)
-    live = snapshotting.look(kubeconfig, context, plugins=known, whole=True, warn=warn)
+    live = look(kubeconfig, context, plugins=known, whole=True, warn=warn)
     documents = loading.documents_of(live.documents)
     configuration = None if config is None else loading.read_config(config)
     return loading.load(documents, configuration, known), live.namespace

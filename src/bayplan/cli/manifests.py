@@ -42,7 +42,7 @@ def manifests(
     verbose: options.Verbose = False,
 ) -> int:
     """Print install manifests, ready for kubectl apply -f -."""
-    from bayplan.app.installing import manifests as text_of
+    from bayplan.app.install_manifests import manifests as text_of
 
     if image is not None and (not image.strip() or len(image.split()) > 1):
         raise typer.BadParameter(f'"{image}" is not the name of an image', param_hint="--image")

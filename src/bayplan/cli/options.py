@@ -134,7 +134,7 @@ def read_now(text: str | None) -> float | None:
 
 def read_duration(text: str | None, option: str) -> float | None:
     """A duration such as 10m, in seconds."""
-    from bayplan.framework.duration import parse_duration
+    from bayplan.framework.config.duration import parse_duration
 
     if text is None:
         return None

@@ -94,6 +94,6 @@ def _text(documents: list[dict[str, Any]], shape: str) -> str:
         return json.dumps(documents, indent=2, ensure_ascii=False) + "\n"
     if shape == Shape.YAML:
         return "---\n".join(rendered(each, shape) for each in documents)
-    from bayplan.placement.telling import as_text
+    from bayplan.placement.text import as_text
 
     return "\n".join(as_text(each) for each in documents)

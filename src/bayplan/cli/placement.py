@@ -28,10 +28,10 @@ def placement(
     Open Cluster Management's own placement controller must not run beside it.
     """
     options.leave_when_told()
-    from bayplan.app import logging
-    from bayplan.app.controller_service import ServiceOptions
-    from bayplan.app.placement import run_placement
-    from bayplan.framework.config_model import LeaderElection
+    from bayplan.app.placement.live import run_placement
+    from bayplan.app.shell import logging
+    from bayplan.app.shell.process import ServiceOptions
+    from bayplan.framework.config.model import LeaderElection
 
     logging.set_up(verbose=verbose, as_json=log_format == options.LogFormat.JSON)
     election = LeaderElection(resource_name=LEASE, leader_elect=leader_elect is not False)

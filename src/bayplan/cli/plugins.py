@@ -28,11 +28,11 @@ def plugins(
 
 def listing(specs: list[str]) -> dict[str, Any]:
     """The document ``kind: PluginList``."""
-    from bayplan.framework.config_model import in_file
-    from bayplan.framework.expanding import default_weight
+    from bayplan.framework.config.expansion import default_weight
+    from bayplan.framework.config.model import in_file
     from bayplan.plugins.defaults import DEFAULT_PLUGINS
-    from bayplan.plugins.registering import registry
-    from bayplan.simulator.explaining import API_VERSION
+    from bayplan.plugins.plugin_set import registry
+    from bayplan.simulator.explain.explanation import API_VERSION
 
     known, _ = registry(specs)
     weights = {default.name: default.weight for default in DEFAULT_PLUGINS}

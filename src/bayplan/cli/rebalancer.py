@@ -75,16 +75,16 @@ def rebalancer(
     if filename:
         raise InputError("pods of files cannot be moved", field="--filename", fix="add --dry-run")
     options.leave_when_told()
-    from bayplan.app import logging
     from bayplan.app.config_file import read_config
-    from bayplan.app.controller_service import ServiceOptions
-    from bayplan.app.rebalancer import RebalancerOptions, run_rebalancer
+    from bayplan.app.rebalancer.live import RebalancerOptions, run_rebalancer
+    from bayplan.app.shell import logging
+    from bayplan.app.shell.process import ServiceOptions
     from bayplan.controllers.rebalancer.controller import Settings
-    from bayplan.controllers.rebalancer.terms import Budgets
-    from bayplan.framework.config_model import LeaderElection
+    from bayplan.controllers.rebalancer.terms import MoveLimits
+    from bayplan.framework.config.model import LeaderElection
 
     logging.set_up(verbose=verbose, as_json=log_format == options.LogFormat.JSON)
-    budgets = Budgets(moving=max_moving, per_namespace=per_namespace, per_domain=per_domain)
+    budgets = MoveLimits(moving=max_moving, per_namespace=per_namespace, per_domain=per_domain)
     election = LeaderElection(resource_name=LEASE, leader_elect=leader_elect is not False)
     service = ServiceOptions(
         election=election,
@@ -116,8 +116,8 @@ def _dry_run(
     output: Shape,
 ) -> int:
     from bayplan.cli.explain import live_cluster
-    from bayplan.simulator import loading, planning
-    from bayplan.simulator.assembling import assemble
+    from bayplan.simulator import loading, rebalance_plan
+    from bayplan.simulator.world import assemble
 
     if not filename:
         given, _ = live_cluster(kubeconfig, context, config, plugins)
@@ -126,6 +126,6 @@ def _dry_run(
     else:
         given = loading.read(filename, recursive=recursive, config=config, plugins=plugins)
     world = assemble(given, now=options.read_now(now), warn=warn)
-    document = planning.plan_world(world)
-    show(document, output, lambda: planning.as_text(document))
+    document = rebalance_plan.plan_world(world)
+    show(document, output, lambda: rebalance_plan.as_text(document))
     return 1 if document["summary"]["moves"] else 0

@@ -35,9 +35,9 @@ def scheduler(
     configuration are wrong.
     """
     options.leave_when_told()
-    from bayplan.app import logging
     from bayplan.app.config_file import read_config
-    from bayplan.app.service import SchedulerOptions, run_scheduler
+    from bayplan.app.scheduler.process import SchedulerOptions, run_scheduler
+    from bayplan.app.shell import logging
 
     logging.set_up(verbose=verbose, as_json=log_format == options.LogFormat.JSON)
     return run_scheduler(

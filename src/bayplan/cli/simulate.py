@@ -13,7 +13,7 @@ from bayplan.cli.progress import progress
 from bayplan.errors import InputError
 
 if TYPE_CHECKING:
-    from bayplan.simulator.assembling import World
+    from bayplan.simulator.world import World
 
 EXAMPLES = """\
 bayplan simulate -f cluster.yaml
@@ -73,8 +73,9 @@ def simulate(
     Exit code 0: every pod that could be handled is bound.  1: some pod is pending, or lost for good.  2: the input is
     wrong, a plugin failed, or the run could not come to its end.
     """
-    from bayplan.simulator import end_state, loading, report, simulating
-    from bayplan.simulator.load import LoadOptions
+    from bayplan.simulator import loading, simulation
+    from bayplan.simulator.load.simulated_load import LoadOptions
+    from bayplan.simulator.report import end_state, simulation_report
 
     started, length = options.read_now(now), options.read_duration(run_for, "--for")
     if outage and length is None:
@@ -85,7 +86,7 @@ def simulate(
     given = loading.read(filename, recursive=recursive, config=config, plugins=plugin or ())
     ended: list[World] = []
     with progress("pods tried") as tell:
-        document = simulating.simulate(
+        document = simulation.simulate(
             given,
             seed=seed,
             now=started,
@@ -100,10 +101,10 @@ def simulate(
 
     def text() -> str:
         if output is Shape.NAME:
-            return report.as_names(document)
+            return simulation_report.as_names(document)
         if output is Shape.MANIFESTS:
             return end_state.heading(ended[0]) + rendered(end_state.manifests(ended[0], given), Shape.YAML).rstrip()
-        return report.as_table(document, wide=output is Shape.WIDE, style=style())
+        return simulation_report.as_table(document, wide=output is Shape.WIDE, style=style())
 
     show(document, output, text)
     if "stopped" in document or "errors" in document["summary"]:

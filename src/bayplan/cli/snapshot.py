@@ -52,11 +52,11 @@ def snapshot(
     Secrets, environments, commands and annotations that scheduling does not read are left out.  Nothing is changed in
     the cluster.
     """
-    from bayplan.app import snapshotting
-    from bayplan.plugins.registering import registry
+    from bayplan.app.snapshot import live_cluster
+    from bayplan.plugins.plugin_set import registry
 
-    live = snapshotting.look(kubeconfig, context, plugins=registry(plugin or ()), keep=annotation or (), warn=warn)
-    document = snapshotting.as_list(live)
+    live = live_cluster.look(kubeconfig, context, plugins=registry(plugin or ()), keep=annotation or (), warn=warn)
+    document = live_cluster.as_list(live)
     if output in ON_STDOUT:
         write(_text(document, ON_STDOUT[output]))
     else:

@@ -56,16 +56,16 @@ def list_sticky(
 
     From files with -f, else from a live cluster.  Without -n of all namespaces.
     """
-    from bayplan.app import sticking
-    from bayplan.objects import loading, manifests
+    from bayplan.app import sticky_command
+    from bayplan.objects.files import loading, manifests
 
     if filename and (kubeconfig or context):
         raise InputError("files and a live cluster at once", fix="leave out -f, or --kubeconfig and --context")
     if filename:
         objects = loading.load(manifests.read(filename, recursive=recursive, warn=warn)).objects
     else:
-        objects = sticking.look(kubeconfig, context, warn, namespace)
-    document = sticking.sticky_list(objects, annotation_key, namespace)
+        objects = sticky_command.look(kubeconfig, context, warn, namespace)
+    document = sticky_command.sticky_list(objects, annotation_key, namespace)
     show(document, output, lambda: _text(document))
     return 0
 
@@ -87,9 +87,9 @@ def release(
     A machine that runs goes on running where it is.
     Exit code 0: released.  1: it stuck to no node.  2: there is no such machine, or it may not be changed.
     """
-    from bayplan.app import sticking
+    from bayplan.app import sticky_command
 
-    label, node = sticking.release(name, namespace, annotation_key, kubeconfig, context)
+    label, node = sticky_command.release(name, namespace, annotation_key, kubeconfig, context)
     if not node:
         print(f"{label} sticks to no node")
         return 1

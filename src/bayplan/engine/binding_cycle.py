@@ -14,10 +14,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 from bayplan.engine.events import BindFailed, Bound
-from bayplan.engine.extending import NOBODY, Extending
+from bayplan.engine.extender_calls import NOBODY, Extending
 from bayplan.engine.intents import Bind
-from bayplan.engine.running import Calls, is_ended, log, raised
-from bayplan.engine.waiting import WaitingPods
+from bayplan.engine.plugin_calls import Calls, is_ended, log, raised
+from bayplan.engine.waiting_pods import WaitingPods
 from bayplan.errors import PluginError
 from bayplan.framework.plugin import BindPlugin, Plugin, PostBindPlugin, PreBindPlugin
 from bayplan.framework.ports import ClusterWriter

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from bayplan.engine.columns import Columns
-from bayplan.engine.counting import CountGroups, TermGroups
+from bayplan.engine.count_groups import CountGroups, TermGroups
 from bayplan.engine.interning import without_idle_volumes
 from bayplan.engine.store import Store
 from bayplan.engine.table import ColumnTable

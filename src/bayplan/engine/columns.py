@@ -1,5 +1,5 @@
 """
-Growable arrays, one slot per node: the storage under ``engine.cache`` and ``engine.counting``.
+Growable arrays, one slot per node: the storage under ``engine.cache`` and ``engine.count_groups``.
 
 Rows are dense: a removed row is filled by the last one, so every array can be read as ``[:n]`` without
 holes, and a pass over all nodes never asks which rows exist.  ``Columns`` knows every array that is

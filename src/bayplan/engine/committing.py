@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from bayplan.clock import Clock
 from bayplan.engine.cache import ClusterCache
-from bayplan.engine.running import Calls, error_status, log
-from bayplan.engine.waiting import WaitingPod, WaitingPods
+from bayplan.engine.plugin_calls import Calls, error_status, log
+from bayplan.engine.waiting_pods import WaitingPod, WaitingPods
 from bayplan.errors import PluginError, StateError
 from bayplan.framework.decision import Decision
 from bayplan.framework.plugin import PermitPlugin, Plugin, ReservePlugin, Wait

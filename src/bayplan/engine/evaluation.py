@@ -19,13 +19,13 @@ import numpy as np
 from bayplan.engine import filtering, partial_search, post_filtering, scoring
 from bayplan.engine.batch import Batch
 from bayplan.engine.cache import ClusterCache
-from bayplan.engine.extending import NOBODY, Extending, straight_through
+from bayplan.engine.extender_calls import NOBODY, Extending, straight_through
 from bayplan.engine.filtering import Narrowed, Rejections
 from bayplan.engine.kept.layer import Layer, NotKeptError
 from bayplan.engine.kept.memory import Known, Memory
 from bayplan.engine.node_filters import NodeFilters
+from bayplan.engine.plugin_calls import Calls, CycleError, error_status, log
 from bayplan.engine.plugin_group import PluginGroup
-from bayplan.engine.running import Calls, CycleError, error_status, log
 from bayplan.errors import PluginError
 from bayplan.framework.decision import NO_ROWS, Decision, PluginScores
 from bayplan.framework.ports import MetricSink, NoMetrics

@@ -1,7 +1,7 @@
 """
 What filters answer for many nodes at once: checked, and folded into one number per distinct rejection.
 
-``engine.filtering`` (real nodes) and ``engine.judging`` (imagined ones) read every such answer through here.
+``engine.filtering`` (real nodes) and ``engine.imagined_filters`` (imagined ones) read every such answer through here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayplan.engine.running import Calls
+from bayplan.engine.plugin_calls import Calls
 from bayplan.framework.cycle_state import CycleState, Key
 from bayplan.framework.plugin import FilterPlugin, Verdicts
 from bayplan.framework.snapshot import Codes, Mask, NodeTable

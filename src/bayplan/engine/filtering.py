@@ -16,16 +16,16 @@ import numpy as np
 
 from bayplan.engine import filter_answers
 from bayplan.engine.filter_answers import Reasons
-from bayplan.engine.judging import RowsJudge, crowded
+from bayplan.engine.imagined_filters import ImaginedFilters, crowded
 from bayplan.engine.node_filters import NodeFilters, broken, first_rejection
-from bayplan.engine.running import Calls, CycleError
+from bayplan.engine.plugin_calls import Calls, CycleError
 from bayplan.errors import PluginError
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.diagnosis import FEASIBLE, Diagnosis
 from bayplan.framework.plugin import Depends, FilterPlugin, PreFilterPlugin, PreFilterResult, Verdicts
+from bayplan.framework.preemption.what_if_rows import WhatIfRows
 from bayplan.framework.snapshot import Codes, Mask, NodeTable, Rows
 from bayplan.framework.status import SUCCESS, Code, Status, as_status, unresolvable
-from bayplan.framework.what_if_rows import WhatIfRows
 
 # Up to this many candidate nodes, asking plugins node by node is cheaper than passes over the table.
 FEW_NODES = 4
@@ -258,7 +258,7 @@ def _consider_expected_pods(calls: Calls, filters: NodeFilters, state: CycleStat
             return
         imagined = crowded(WhatIfRows(nodes, expected.rows), expected.amounts, expected)
         try:
-            verdicts = RowsJudge(filters.running(state), state, pod, imagined, None).first_nos()
+            verdicts = ImaginedFilters(filters.running(state), state, pod, imagined, None).first_nos()
         except PluginError:
             pass  # node by node it is found again, if it was not the form of the question
         else:

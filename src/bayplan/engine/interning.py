@@ -3,7 +3,7 @@ Pods of one template share what was worked out for them: one spec object, one se
 
 A template's pods arrive as separate objects with equal specs.  The first becomes the prototype; later ones take
 its spec and its worked-out values, so a large ReplicaSet costs the memory and the arithmetic of one pod, and the
-class cache can tell a class by the identity of the spec.  Called by ``engine.informing`` for every waiting pod.
+class cache can tell a class by the identity of the spec.  Called by ``engine.event_handlers`` for every waiting pod.
 """
 
 from __future__ import annotations

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bayplan.engine.expecting import ExpectedPods
-from bayplan.engine.judging import RowsJudge, is_by_columns
-from bayplan.engine.running import Calls, CycleError
+from bayplan.engine.imagined_filters import ImaginedFilters, is_by_columns
+from bayplan.engine.nominated_sums import NominatedSums
+from bayplan.engine.plugin_calls import Calls, CycleError
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.handle import NominatedPods
 from bayplan.framework.plugin import FilterPlugin, PreFilterExtensions
+from bayplan.framework.preemption.what_if import WhatIfNode
+from bayplan.framework.preemption.what_if_rows import WhatIfRows
 from bayplan.framework.profile import Profile
 from bayplan.framework.snapshot import NodeView
 from bayplan.framework.status import SUCCESS, Code, Status
-from bayplan.framework.what_if import WhatIfNode
-from bayplan.framework.what_if_rows import WhatIfRows
 from bayplan.objects.pod import Pod
 
 
@@ -47,7 +47,7 @@ class NodeFilters:
     def __init__(self, profile: Profile, nominated: NominatedPods) -> None:
         self.profile = profile
         self.nominated = nominated
-        self.expecting = ExpectedPods(nominated)
+        self.expecting = NominatedSums(nominated)
         self._plugins: Sequence[FilterPlugin] = profile.extension("filter")
         self._extensions = tuple(p for p in profile.extension("pre_filter") if isinstance(p, PreFilterExtensions))
 
@@ -79,11 +79,11 @@ class NodeFilters:
         """Do node objects and amounts settle every filter of this cycle?"""
         return is_by_columns(self.running(state)) and not any(True for _ in self._following(state))
 
-    def over_rows(self, state: CycleState, pod: Pod, rows: WhatIfRows) -> RowsJudge | None:
+    def over_rows(self, state: CycleState, pod: Pod, rows: WhatIfRows) -> ImaginedFilters | None:
         """``fits`` for many nodes at once, where that can be."""
         if not self.goes_by_columns(state):
             return None
-        return RowsJudge(self.running(state), state, pod, rows, self.expecting.for_pod(pod, rows.whole))
+        return ImaginedFilters(self.running(state), state, pod, rows, self.expecting.for_pod(pod, rows.whole))
 
     def expected(self, pod: Pod, node_name: str) -> list[Pod]:
         """Nominated pods that this pod must leave room for."""

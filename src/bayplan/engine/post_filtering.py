@@ -6,8 +6,8 @@ PostFilter: no node fits, and plugins are asked in turn whether they can make ro
 
 from __future__ import annotations
 
-from bayplan.engine.extending import Extending
-from bayplan.engine.running import Calls
+from bayplan.engine.extender_calls import Extending
+from bayplan.engine.plugin_calls import Calls
 from bayplan.errors import PluginError
 from bayplan.framework.decision import Decision
 from bayplan.framework.diagnosis import Diagnosis

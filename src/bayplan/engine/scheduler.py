@@ -15,17 +15,18 @@ from bayplan.engine import committing
 from bayplan.engine.binding_cycle import BindingCycle
 from bayplan.engine.cache import ClusterCache
 from bayplan.engine.evaluation import Evaluator, Settings
+from bayplan.engine.event_handlers import EventHandlers
 from bayplan.engine.events import BindFailed, Bound, Event, ExtendersAnswered, PreemptionDone, Tick
-from bayplan.engine.extending import NOBODY, REQUEUE_RULES, Extending
-from bayplan.engine.failing import Failures
-from bayplan.engine.informing import Informed
+from bayplan.engine.extender_calls import NOBODY, REQUEUE_RULES, Extending
+from bayplan.engine.failures import Failures
 from bayplan.engine.intents import AskExtenders, Bind, Emit, Intent, Outcome
 from bayplan.engine.node_filters import NodeFilters
-from bayplan.engine.queue import QueueProfile, SchedulingQueue, requeue_rules
-from bayplan.engine.running import beside, complain, log, queue_key_of
+from bayplan.engine.plugin_calls import beside, complain, log, queue_key_of
+from bayplan.engine.queue.requeueing import QueueProfile, requeue_rules
+from bayplan.engine.queue.scheduling_queue import SchedulingQueue
 from bayplan.engine.scoring import scramble
 from bayplan.engine.store import Shelf
-from bayplan.engine.waiting import WaitingPods
+from bayplan.engine.waiting_pods import WaitingPods
 from bayplan.errors import GO_THROUGH
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.decision import Decision
@@ -33,10 +34,10 @@ from bayplan.framework.events import ASSIGNED_POD_DELETE
 from bayplan.framework.handle import Handle
 from bayplan.framework.plugin import Plugin, PreEnqueuePlugin, QueuedPod, QueueSortPlugin
 from bayplan.framework.ports import ClusterWriter, EventSink, Extender, MetricSink, NoMetrics
+from bayplan.framework.preemption.what_if_rows import WhatIfRows
 from bayplan.framework.profile import Profile
 from bayplan.framework.snapshot import NodeView
 from bayplan.framework.status import Status, failed
-from bayplan.framework.what_if_rows import WhatIfRows
 from bayplan.objects.pod import Pod
 
 MANY = 128
@@ -94,7 +95,7 @@ class Scheduler:
             for name in self.profiles
         }
         self._observers = _observers(self.profiles)
-        self._informed = Informed(self.cache, self.queue, self.waiting, self.profiles, self._tell_observers)
+        self._informed = EventHandlers(self.cache, self.queue, self.waiting, self.profiles, self._tell_observers)
         self._failures = Failures(self.queue, self._informed, self._metrics)
         self._extending = Extending(extenders) if extenders else NOBODY
         self._asking = False

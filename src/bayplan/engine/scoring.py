@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayplan.engine.running import Calls, CycleError
+from bayplan.engine.plugin_calls import Calls, CycleError
 from bayplan.errors import PluginError
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.plugin import MAX_SCORE, MIN_SCORE, PreScorePlugin, ScorePlugin

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from bayplan.errors import ConfigError
-from bayplan.framework.mistakes import did_you_mean
+from bayplan.framework.config.mistakes import did_you_mean
 from bayplan.objects import kinds
 
 # A reader that fell this far behind must read the whole kind again.

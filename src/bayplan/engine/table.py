@@ -15,7 +15,7 @@ import numpy.typing as npt
 import structlog
 
 from bayplan.engine.columns import Col, Columns, DerivedColumn, LabelIds
-from bayplan.engine.counting import CountGroups, TermGroups
+from bayplan.engine.count_groups import CountGroups, TermGroups
 from bayplan.engine.kept.sum_numbers import SumNumbers, Sums
 from bayplan.framework.snapshot import (
     COLUMNS,

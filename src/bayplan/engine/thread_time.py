@@ -1,7 +1,7 @@
 """
 Where a thread's time went: computing, ready but without a core, or waiting by its own will.
 
-``engine.running`` asks it whether a plugin was slow or only on a machine that is busy.
+``engine.plugin_calls`` asks it whether a plugin was slow or only on a machine that is busy.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, 
 from pydantic.alias_generators import to_camel
 
 from bayplan.errors import GO_THROUGH, InvalidArgsError
-from bayplan.framework.mistakes import Mistake, as_lines, field_path, found_by_pydantic, one_line, shown
+from bayplan.framework.config.mistakes import Mistake, as_lines, field_path, found_by_pydantic, one_line, shown
 from bayplan.framework.plugin import Plugin
 
 

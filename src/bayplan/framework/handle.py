@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bayplan.clock import Clock
-from bayplan.framework.answers import Verdicts
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.ports import ClusterWriter, EventSink, MetricSink
+from bayplan.framework.preemption.what_if_rows import WhatIfRows
+from bayplan.framework.results import Verdicts
 from bayplan.framework.snapshot import NodeView, Snapshot
 from bayplan.framework.status import Status
-from bayplan.framework.what_if_rows import WhatIfRows
 from bayplan.objects.pod import Pod
 
 if TYPE_CHECKING:

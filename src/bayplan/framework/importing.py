@@ -14,8 +14,8 @@ from types import ModuleType
 from typing import Any
 
 from bayplan.errors import GO_THROUGH, ConfigError, InputError
-from bayplan.framework.mistakes import did_you_mean, one_line
-from bayplan.objects.file_reading import check_file
+from bayplan.framework.config.mistakes import did_you_mean, one_line
+from bayplan.objects.files.file_reading import check_file
 
 
 def load_object(spec: str, origin: str) -> Any:

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from bayplan.framework.answers import Nomination, PostFilterResult, PreFilterResult, Verdicts, Wait
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.events import ON_ANYTHING, On
+from bayplan.framework.results import Nomination, PostFilterResult, PreFilterResult, Verdicts, Wait
 from bayplan.framework.snapshot import Codes, Mask, NodeTable, NodeView, Rows, Scores
 from bayplan.framework.status import Code, Reason, Status, Verdict, as_status
 from bayplan.objects.kinds import Kind, register
@@ -29,7 +29,7 @@ from bayplan.objects.pod import Pod
 if TYPE_CHECKING:
     from bayplan.framework.diagnosis import Diagnosis
     from bayplan.framework.handle import Handle
-    from bayplan.framework.preemption import Candidate
+    from bayplan.framework.preemption.victims import Candidate
 
 PASS = 0
 """The code of a node that passes a filter."""

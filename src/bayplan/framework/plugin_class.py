@@ -12,7 +12,7 @@ from functools import cache
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
-from bayplan.framework.mistakes import did_you_mean
+from bayplan.framework.config.mistakes import did_you_mean
 from bayplan.framework.plugin import (
     EXTENSION_POINTS,
     MAX_WEIGHT,

@@ -2,7 +2,7 @@
 A profile: the plugins that schedule the pods of one scheduler name, made and in order.
 
 ``app`` and the simulator call ``build_profiles`` once at the start; the engine asks a ``Profile`` for the
-plugins of an extension point.  Which plugins those are is decided in ``expanding``; here they get their args
+plugins of an extension point.  Which plugins those are is decided in ``expansion``; here they get their args
 and are made, one instance of each plugin a profile.
 """
 
@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from bayplan.errors import GO_THROUGH, ConfigError, InvalidArgsError, InvalidProfileError
-from bayplan.framework import expanding
 from bayplan.framework.args import read_args
-from bayplan.framework.config_model import ProfileConfig, SchedulerConfig
-from bayplan.framework.config_validation import find_mistakes
-from bayplan.framework.expanding import Listed, Plan, Problem
+from bayplan.framework.config import expansion
+from bayplan.framework.config.expansion import Listed, Plan, Problem
+from bayplan.framework.config.mistakes import Mistake, as_lines, did_you_mean, field_path, one_line
+from bayplan.framework.config.model import ProfileConfig, SchedulerConfig
+from bayplan.framework.config.validation import find_mistakes
 from bayplan.framework.handle import Handle
-from bayplan.framework.mistakes import Mistake, as_lines, did_you_mean, field_path, one_line
 from bayplan.framework.plugin import Plugin
 from bayplan.framework.plugin_class import slips
 from bayplan.framework.registry import IN_TREE, Registry
@@ -114,7 +114,7 @@ class _Draft:
     def __init__(self, profile: ProfileConfig, path: str, registry: Registry, always: Sequence[Listed]) -> None:
         self.profile = profile
         self.path = path
-        self.plan: Plan = expanding.plan(profile, path, registry, always)
+        self.plan: Plan = expansion.plan(profile, path, registry, always)
         self.problems: list[Problem] = list(self.plan.problems)
         self.warnings: list[Mistake] = [*self.plan.warnings, *_slips(self.plan.named, registry)]
         self.args: dict[str, Any] = {}

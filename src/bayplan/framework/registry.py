@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 
 from bayplan.errors import GO_THROUGH, ConfigError, DuplicatePluginError, UnknownPluginError
+from bayplan.framework.config.mistakes import did_you_mean, one_line
 from bayplan.framework.importing import load_object
-from bayplan.framework.mistakes import did_you_mean, one_line
 from bayplan.framework.plugin import Plugin
 from bayplan.framework.plugin_class import points_of, problem_of
 

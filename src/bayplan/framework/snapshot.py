@@ -316,7 +316,7 @@ class NodeView:
 
     def as_table(self) -> NodeTable:
         """A table of this one node, for plugins written in the all-nodes form only."""
-        from bayplan.framework.what_if import OneNodeTable
+        from bayplan.framework.preemption.what_if import OneNodeTable
 
         return OneNodeTable(self)
 

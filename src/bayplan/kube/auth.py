@@ -22,8 +22,8 @@ from urllib.request import proxy_bypass
 from bayplan.errors import ConfigError, InputError
 from bayplan.kube.tls import checking_context
 from bayplan.kube.transport import Endpoint
-from bayplan.objects import nesting
-from bayplan.objects.file_reading import check_file, text_of
+from bayplan.objects.files import nesting
+from bayplan.objects.files.file_reading import check_file, text_of
 
 IN_CLUSTER_TOKEN = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
 # Tokens last for an hour or more and are replaced well before they end.

@@ -16,8 +16,8 @@ from functools import lru_cache
 from typing import cast
 from urllib.parse import quote, urlencode, urlsplit
 
-from bayplan.kube.answers import AnswerReader, Response
 from bayplan.kube.dialing import Server
+from bayplan.kube.http_response import AnswerReader, Response
 
 CONNECT_TIMEOUT_S = 10.0
 # Less than the API server's own 90 s: it should not be the one who closes while we send.

@@ -2,7 +2,7 @@
 HttpExtender: an extender over HTTP, with kube-scheduler's wire.  Implements ``framework.ports.Extender``.
 
 Every call is one POST of JSON whose fields are named as in Go (``Pod``, ``NodeNames``).  Answers may write those
-names in any case, as Go's reader has it.  ``app.extending`` makes one for each entry of the configuration.
+names in any case, as Go's reader has it.  ``app.scheduler.extenders`` makes one for each entry of the configuration.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Leader election on a Lease: at most one replica schedules.
 Expiry is judged by when *we* last saw the lease change, on our own monotonic clock, never by comparing clocks
 of two machines.  A leader stops writing before others may take over: ``is_leader`` turns false at
 ``renew_deadline_s`` after the last successful renewal was *asked for*, and others wait ``lease_s`` from when
-they saw it.  ``app.scheduler`` calls ``acquire``, then keeps ``hold`` running, and at the end ``release``.
+they saw it.  ``app.scheduler.live`` calls ``acquire``, then keeps ``hold`` running, and at the end ``release``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """
 TLS to a server: which certificates are good, and what a configuration file says of its CA and our certificate.
 
-``kube.auth`` and ``kube.transport`` take their contexts here, ``app.extending`` and the annotator those for extenders
-and Prometheus.  Files are read once, at the start, so that a wrong one stops the start and not a pod.
+``kube.auth`` and ``kube.transport`` take their contexts here, ``app.scheduler.extenders`` and the annotator those for
+extenders and Prometheus.  Files are read once, at the start, so that a wrong one stops the start and not a pod.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import dataclass
 
 from bayplan.errors import ConfigError, InputError
-from bayplan.objects.file_reading import check_file
+from bayplan.objects.files.file_reading import check_file
 
 
 @dataclass(frozen=True, slots=True)

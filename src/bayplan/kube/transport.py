@@ -19,9 +19,9 @@ import aiohttp
 from yarl import URL
 
 from bayplan.errors import TransportError
-from bayplan.kube.answers import Response as Response
 from bayplan.kube.connections import CONNECT_TIMEOUT_S, Connections
 from bayplan.kube.dialing import reason, stay_in_touch
+from bayplan.kube.http_response import Response as Response
 from bayplan.kube.tls import checking_context
 
 REQUEST_TIMEOUT_S = 30.0

@@ -30,8 +30,8 @@ from bayplan.errors import (
     UnprocessableError,
 )
 from bayplan.kube import binding_message
+from bayplan.kube.bind_window import BindWindow
 from bayplan.kube.client import JSON, MERGE_PATCH, STRATEGIC_PATCH, Client, path_of
-from bayplan.kube.pacing import Pace
 from bayplan.kube.transport import REQUEST_TIMEOUT_S, Response
 from bayplan.objects.kinds import named
 from bayplan.objects.pod import Pod
@@ -55,7 +55,7 @@ class ApiWriter:
     def __init__(self, client: Client, may_write: Callable[[], bool] = lambda: True) -> None:
         self._client = client
         self._may_write = may_write
-        self._pace = Pace(MAX_BINDING)
+        self._pace = BindWindow(MAX_BINDING)
         self._takes_protobuf = True
         self._closed = False
         self.binding = 0
@@ -218,7 +218,7 @@ class ApiWriter:
         except (ApiError, TransportError):
             return None
 
-    async def _patiently(self, once: Callable[[], Coroutine[Any, Any, None]], pace: Pace | None = None) -> None:
+    async def _patiently(self, once: Callable[[], Coroutine[Any, Any, None]], pace: BindWindow | None = None) -> None:
         """Again after 429, 5xx and network errors, waiting as long as the server asks."""
         gives_up_at = time.monotonic() + PATIENCE_S
         wait, server_errors = FIRST_WAIT_S, 0
@@ -241,7 +241,7 @@ class ApiWriter:
             await asyncio.sleep(wait * random.uniform(0.8, 1.2))
             wait = min(wait * 2, max(wait, MAX_WAIT_S))
 
-    async def _in_turn(self, once: Callable[[], Coroutine[Any, Any, None]], pace: Pace) -> None:
+    async def _in_turn(self, once: Callable[[], Coroutine[Any, Any, None]], pace: BindWindow) -> None:
         began = await pace.turn()
         try:
             self._check()

@@ -1,6 +1,6 @@
 """Durations as Go writes them: "15s", "1m30s", "100ms".
 
-Objects and policies that hold one read it here; `framework.duration` makes a configuration field of it.
+Objects and policies that hold one read it here; `framework.config.duration` makes a configuration field of it.
 """
 
 from __future__ import annotations

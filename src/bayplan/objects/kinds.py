@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from bayplan.errors import ConfigError, InputError
-from bayplan.objects import kosmos, kubevirt, placement, policy, volume, workload
+from bayplan.objects import policy, volume, workload
 from bayplan.objects.kind import Kind as Kind
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.mismatching import mismatch
@@ -20,6 +20,7 @@ from bayplan.objects.mistakes import nearest
 from bayplan.objects.node import Node
 from bayplan.objects.plain import PlainObject
 from bayplan.objects.pod import Pod
+from bayplan.objects.third_party import kosmos, kubevirt, placement
 
 _KINDS: dict[tuple[str, str], Kind] = {}
 _BY_STRUCT: dict[type[ApiObject], Kind] = {}

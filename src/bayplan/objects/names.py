@@ -1,6 +1,6 @@
 """What names of things look like to an API server: labels, subdomains, qualified names, ports.
 
-`validating` and `admission` ask; each check gives the mistake in a field, if there is one.
+`validating` and `created` ask; each check gives the mistake in a field, if there is one.
 """
 
 from __future__ import annotations

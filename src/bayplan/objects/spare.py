@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from bayplan.objects.crane_annotations import format_stamp, is_good, parse_stamp
 from bayplan.objects.pod import Pod
+from bayplan.objects.third_party.crane_annotations import format_stamp, is_good, parse_stamp
 
 GROUP = "spare.bayplan.io"
 CPU_MILLI = f"{GROUP}/cpu-milli"

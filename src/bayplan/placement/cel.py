@@ -1,6 +1,6 @@
 """CEL expressions over a cluster: compiled once for a placement, asked of every cluster.
 
-`compiling` calls `compile_expressions`; the Predicate filter asks. The library is the extra ``bayplan[cel]``; without
+`plan` calls `compile_expressions`; the Predicate filter asks. The library is the extra ``bayplan[cel]``; without
 it a placement that uses expressions is misconfigured and says so. An error or too much work while an expression runs
 means that the cluster does not match.
 
@@ -19,8 +19,8 @@ from importlib import import_module
 from typing import Any
 
 from bayplan.objects.meta import ObjectMeta
-from bayplan.objects.placement import ManagedCluster
 from bayplan.objects.quantity import parse
+from bayplan.objects.third_party.placement import ManagedCluster
 
 MISSING = 'the CEL library is not installed; install bayplan[cel] ("pip install cel-expr-python")'
 

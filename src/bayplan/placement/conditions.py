@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from bayplan.objects.meta import StatusCondition
 from bayplan.placement import domains
-from bayplan.placement.scheduling import Evaluation
+from bayplan.placement.evaluation import Evaluation
 
 SATISFIED, MISCONFIGURED = "PlacementSatisfied", "PlacementMisconfigured"
 LONGEST = 4096

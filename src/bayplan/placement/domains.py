@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
-from bayplan.placement import crossing, spreading
-from bayplan.placement.compiling import Level
+from bayplan.placement import flat_spread, nested_spread
+from bayplan.placement.evaluation import Evaluation
 from bayplan.placement.evenness import Group
-from bayplan.placement.scheduling import Evaluation
+from bayplan.placement.plan import Level
 
 _PARTS = 100
 
@@ -64,10 +64,10 @@ def report(evaluation: Evaluation) -> Report:
     who = evaluation.candidates(evaluation.others)
     if plan.is_flat:
         ceiling = evaluation.outcome.ceiling
-        found = [[group] for group in crossing.groups(plan.levels, topology, who)]
+        found = [[group] for group in flat_spread.groups(plan.levels, topology, who)]
         reached = evaluation.outcome.selected if ceiling is None else ceiling
     else:
-        tree = spreading.Tree(plan.levels, topology, who)
+        tree = nested_spread.Tree(plan.levels, topology, who)
         reached = tree.ceiling
         found = [tree.groups(depth) for depth in range(len(plan.levels))]
     is_short = evaluation.missing > 0

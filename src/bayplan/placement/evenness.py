@@ -1,11 +1,11 @@
-"""How even domains are: what `spreading` and `crossing` tell of what they chose, and `domains` reports."""
+"""How even domains are: what `nested_spread` and `flat_spread` tell of what they chose, and `domains` reports."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bayplan.placement.compiling import Level
+from bayplan.placement.plan import Level
 
 Uneven = tuple[tuple[int, int], ...]
 """The hard levels that are exceeded, by their number, and how far apart their domains are, in units."""

@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from bayplan.placement import conditions, dividing, domains, grouping
+from bayplan.placement import conditions, decision_groups, domains, replica_division
+from bayplan.placement.evaluation import NO_ROWS, Evaluation
 from bayplan.placement.plugin import Moment
 from bayplan.placement.registry import FILTERS, scorer_of
-from bayplan.placement.scheduling import NO_ROWS, Evaluation
 from bayplan.placement.table import Numbers, grown
 
 API_VERSION, KIND = "bayplan.io/v1alpha1", "PlacementResult"
@@ -32,7 +32,7 @@ def explain(evaluation: Evaluation, now: float, others: Numbers = NO_ROWS) -> Do
         "kind": KIND,
         "placement": {"namespace": plan.namespace, "name": plan.placement.name},
     }
-    groups = grouping.groups_of(plan, table, names)
+    groups = decision_groups.groups_of(plan, table, names)
     group_of = {name: group.name for group in groups for name in group.clusters}
     incumbents = grown(evaluation.incumbents, table.capacity)
     moment = Moment(now, incumbents, evaluation.eligible, others, counted=evaluation.chosen)
@@ -43,7 +43,7 @@ def explain(evaluation: Evaluation, now: float, others: Numbers = NO_ROWS) -> Do
         for name in names
     ]
     if plan.replicas is not None:
-        division = dividing.divide(plan.replicas, table, names)
+        division = replica_division.divide(plan.replicas, table, names)
         for each in document["decisions"]:
             each["replicas"] = division.replicas[each["clusterName"]]
         document["unassignedReplicas"] = division.unassigned

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayplan.objects import placement as api
 from bayplan.objects.meta import LabelSelector
 from bayplan.objects.selector import EVERYTHING, Selector, compile_label_selector
 from bayplan.objects.selector import NOTHING as EMPTY
+from bayplan.objects.third_party import placement as api
 from bayplan.placement.table import ClusterTable, Mask, grown
 
 CLUSTER, TAINTS, ANYTHING, SCORES = "cluster", "taints", "anything", "scores"

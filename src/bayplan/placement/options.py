@@ -1,6 +1,6 @@
 """What a Placement says in annotations: spread fields that a hub's schema may not know, and replicas to divide.
 
-`validating` reports what is wrong with them, `compiling` uses them. Both annotations hold JSON or YAML.
+`validation` reports what is wrong with them, `plan` uses them. Both annotations hold JSON or YAML.
 """
 
 from __future__ import annotations
@@ -10,9 +10,12 @@ from typing import Any
 from msgspec.structs import asdict, replace
 
 from bayplan.errors import InputError, InputErrors
-from bayplan.objects import api_fields, kinds, yaml_reading
+from bayplan.objects import kinds
+from bayplan.objects.admission import api_fields
+from bayplan.objects.files import yaml_reading
 from bayplan.objects.meta import LabelSelector, Wire
-from bayplan.objects.placement import (
+from bayplan.objects.quantity import Quantity
+from bayplan.objects.third_party.placement import (
     LABEL,
     REPLICAS_ANNOTATION,
     SPREAD_ANNOTATION,
@@ -21,7 +24,6 @@ from bayplan.objects.placement import (
     SpreadConstraint,
     SpreadPolicy,
 )
-from bayplan.objects.quantity import Quantity
 
 EVEN, WEIGHTED, CAPACITY, AGGREGATED = "Even", "Weighted", "Capacity", "Aggregated"
 STRATEGIES = (EVEN, WEIGHTED, CAPACITY, AGGREGATED)

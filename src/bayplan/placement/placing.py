@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bayplan.errors import InputError
-from bayplan.objects import placement as api
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.selector import Selector
+from bayplan.objects.third_party import placement as api
 from bayplan.placement import explaining
 from bayplan.placement.events import Deleted
 from bayplan.placement.explaining import Document

@@ -1,6 +1,6 @@
 """How many go into each of some sibling domains: the arithmetic of spreading, without clusters.
 
-`spreading` asks once for every node of its tree. Incumbents stay where they are; what is added goes to the lowest
+`nested_spread` asks once for every node of its tree. Incumbents stay where they are; what is added goes to the lowest
 domain, what must go comes from the highest, and moves from high to low are made only where a budget allows them. A
 domain's height is the number in it over its weight, counted in whole `unit`s.
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayplan.objects.placement import BUILT_IN, ScoreCoordinate
+from bayplan.objects.third_party.placement import BUILT_IN, ScoreCoordinate
 from bayplan.placement.plugin import ClusterFilter, ClusterScorer
 from bayplan.placement.plugins.addon_score import AddOnScore
 from bayplan.placement.plugins.balance import Balance

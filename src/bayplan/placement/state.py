@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from bayplan.objects import placement as api
 from bayplan.objects.meta import ApiObject
-from bayplan.placement.compiling import Plan, compile_placement
+from bayplan.objects.third_party import placement as api
+from bayplan.placement.evaluation import NO_ROWS, Evaluation
 from bayplan.placement.events import Applied, Deleted, Event, PlacementChange, TimePassed
+from bayplan.placement.filter_cache import FilterCache
 from bayplan.placement.fleet import NOTHING, Fleet, FleetChange
+from bayplan.placement.plan import Plan, compile_placement
 from bayplan.placement.registry import SCORERS
-from bayplan.placement.scheduling import NO_ROWS, Evaluation
-from bayplan.placement.sieving import Sieve
 from bayplan.placement.table import FOREVER, Numbers
 
 
@@ -32,7 +32,7 @@ class PlacementState:
         self.now = now
         self._on_decided = on_decided
         self.fleet = Fleet()
-        self._sieve = Sieve(self.fleet)
+        self._sieve = FilterCache(self.fleet)
         self._evaluations: dict[str, Evaluation] = {}
         self._readers: dict[str, set[str]] = {}
         self._seeds: dict[str, dict[str, tuple[str, ...]]] = {}

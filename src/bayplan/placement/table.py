@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayplan.objects.meta import parse_time
-from bayplan.objects.placement import CLAIM, LABEL, AddOnPlacementScore, ManagedCluster
 from bayplan.objects.quantity import Quantity, parse
+from bayplan.objects.third_party.placement import CLAIM, LABEL, AddOnPlacementScore, ManagedCluster
 from bayplan.objects.toleration import Taint
 
 Mask: TypeAlias = npt.NDArray[np.bool_]

@@ -19,7 +19,7 @@ from bayplan.framework import Mask, NodeTable
 from bayplan.framework.handle import ObjectStore
 from bayplan.objects.node import Node
 from bayplan.objects.volume import CSINode, VolumeAttachment
-from bayplan.plugins.following import Follower
+from bayplan.plugins.object_index import Follower
 
 NO_LIMIT = np.iinfo(np.int64).max
 

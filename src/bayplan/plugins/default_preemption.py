@@ -36,12 +36,12 @@ from bayplan.framework import (
     failed,
     unschedulable,
 )
-from bayplan.framework.budgets import Budgets
 from bayplan.framework.diagnosis import fit_error, histogram
-from bayplan.framework.dry_running import NO_HURTS, Found, RowsDryRun, chunks, enough_of
 from bayplan.framework.handle import handle_of
-from bayplan.framework.preemption import NO_VICTIMS, Candidate, DryRun, best, least
-from bayplan.framework.ranked_pods import RankedPods
+from bayplan.framework.preemption.disruption_budgets import DisruptionBudgets
+from bayplan.framework.preemption.dry_run import NO_HURTS, Found, RowsDryRun, chunks, enough_of
+from bayplan.framework.preemption.ranked_pods import RankedPods
+from bayplan.framework.preemption.victims import NO_VICTIMS, Candidate, DryRun, best, least
 from bayplan.framework.snapshot import NodeTable, Rows
 from bayplan.objects.pod import Pod
 
@@ -77,7 +77,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
     def __init__(self, args: Any = None, handle: Handle | None = None) -> None:
         super().__init__(args, handle)
         self._ranked: WeakKeyDictionary[NodeTable, RankedPods] = WeakKeyDictionary()
-        self._known_budgets: tuple[int, Budgets] | None = None
+        self._known_budgets: tuple[int, DisruptionBudgets] | None = None
 
     def requeue_on(self) -> Sequence[On]:
         return (On("Pod", Change.DELETED, hint=lambda pod, old, new: False),)
@@ -150,11 +150,11 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
             ranked = self._ranked[nodes] = RankedPods()
         return ranked
 
-    def _budgets(self) -> Budgets:
+    def _budgets(self) -> DisruptionBudgets:
         objects = handle_of(self).objects
         generation = objects.generation("PodDisruptionBudget")
         if self._known_budgets is None or self._known_budgets[0] != generation:
-            self._known_budgets = generation, Budgets(objects.list("PodDisruptionBudget"))
+            self._known_budgets = generation, DisruptionBudgets(objects.list("PodDisruptionBudget"))
         return self._known_budgets[1]
 
 

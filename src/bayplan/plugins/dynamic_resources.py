@@ -41,7 +41,7 @@ from bayplan.framework import (
     unresolvable,
     unschedulable,
 )
-from bayplan.framework.duration import Duration
+from bayplan.framework.config.duration import Duration
 from bayplan.framework.normalize import by_maximum
 from bayplan.objects.pod import Pod
 

@@ -38,7 +38,9 @@ from bayplan.framework import (
     unresolvable,
 )
 from bayplan.framework.handle import ObjectStore, handle_of
-from bayplan.objects.kosmos import (
+from bayplan.objects.pod import Pod
+from bayplan.objects.selector import NodeRequirement, compile_label_selector
+from bayplan.objects.third_party.kosmos import (
     ADVANCED,
     HOST,
     LEAF,
@@ -50,9 +52,7 @@ from bayplan.objects.kosmos import (
     PolicyTerm,
     ResourceSelector,
 )
-from bayplan.objects.kosmos_validating import check_distribution_policy
-from bayplan.objects.pod import Pod
-from bayplan.objects.selector import NodeRequirement, compile_label_selector
+from bayplan.objects.third_party.kosmos_validating import check_distribution_policy
 from bayplan.objects.toleration import DO_NOT_SCHEDULE, untolerated
 
 Policy: TypeAlias = DistributionPolicy | ClusterDistributionPolicy

@@ -28,9 +28,9 @@ from bayplan.framework import (
     Reason,
     Verdict,
 )
-from bayplan.objects.kosmos import LEAF_NODE
 from bayplan.objects.node import Node, Taint
 from bayplan.objects.pod import Pod
+from bayplan.objects.third_party.kosmos import LEAF_NODE
 from bayplan.objects.toleration import DO_NOT_SCHEDULE, EXISTS, NO_SCHEDULE, Toleration, untolerated
 
 UNTOLERATED = Reason(Code.UNRESOLVABLE, "node(s) had untolerated taint(s)")

@@ -40,10 +40,10 @@ from bayplan.framework import (
 )
 from bayplan.framework.handle import Handle, handle_of
 from bayplan.framework.plugin import MaybeAwaitable
-from bayplan.objects.kosmos import CLUSTER_OWNERS, LEAF_MODE, LEAF_NODE, OWNED_BY_CLUSTER, WHOLE_CLUSTER
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
+from bayplan.objects.third_party.kosmos import CLUSTER_OWNERS, LEAF_MODE, LEAF_NODE, OWNED_BY_CLUSTER, WHOLE_CLUSTER
 from bayplan.objects.toleration import NO_SCHEDULE
 from bayplan.plugins.volume_binding import VolumeBinding, VolumeBindingArgs
 from bayplan.plugins.volume_binding.claims import DelayedClaim, PodClaims

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from bayplan.errors import InputError
-from bayplan.objects.own_keys import ARRIVES, INTERVAL, USAGE
-from bayplan.simulator.happening import read_delay
-from bayplan.simulator.usage_profiles import read_profile
+from bayplan.objects.admission.own_keys import ARRIVES, INTERVAL, USAGE
+from bayplan.simulator.load.usage_profiles import read_profile
+from bayplan.simulator.timetable import read_delay
 
 
 def annotation_mistakes(annotations: Mapping[str, str]) -> Iterator[InputError]:

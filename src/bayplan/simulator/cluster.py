@@ -1,8 +1,8 @@
 """
 The cluster of a simulation: holds the pods, does what the engine wants done, and answers with events.
 
-It stands where the API server, the kubelets and the controllers stand in life.  ``driving`` delivers ``events`` to the
-engine, plugins write through it as their ``ClusterWriter``, and ``report`` reads ``records`` in the end.
+It stands where the API server, the kubelets and the controllers stand in life.  ``driver`` delivers ``events`` to the
+engine, plugins write through it as their ``ClusterWriter``, and ``simulation_report`` reads ``records`` in the end.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from msgspec.structs import replace
 
 from bayplan.clock import Clock
 from bayplan.engine.events import Event, ObjectAdded, ObjectChanged, PodAdded, PodChanged, PodDeleted
-from bayplan.engine.failing import SCHEDULER_ERROR
+from bayplan.engine.failures import SCHEDULER_ERROR
 from bayplan.engine.intents import PatchStatus
 from bayplan.errors import ConflictError, NotFoundError
 from bayplan.objects import kinds
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.pod import Condition, Pod
 from bayplan.objects.pod_spec import PodStatus
-from bayplan.simulator.budgets import Budgets
 from bayplan.simulator.clock_loop import Standstill
-from bayplan.simulator.stored import StoredObjects
-from bayplan.simulator.volumes import Volumes
-from bayplan.simulator.workloads import Workloads
+from bayplan.simulator.controllers.disruption_budgets import DisruptionController
+from bayplan.simulator.controllers.volumes import Volumes
+from bayplan.simulator.controllers.workloads import Workloads
+from bayplan.simulator.object_store import StoredObjects
 
 VOLUME_KINDS = ("PersistentVolume", "PersistentVolumeClaim")
 
@@ -70,7 +70,7 @@ class SimulatedCluster:
         self,
         clock: Clock,
         workloads: Workloads,
-        budgets: Budgets,
+        budgets: DisruptionController,
         volumes: Volumes | None = None,
         objects: StoredObjects | None = None,
     ) -> None:

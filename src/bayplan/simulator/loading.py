@@ -2,7 +2,7 @@
 Files to the cluster a simulation starts from: the objects, the scheduler's configuration, and what to warn about.
 
 ``bayplan simulate`` and ``bayplan explain`` call ``read``; tests and other tools that hold documents already call
-``load``.  What an object means and what it lacks is ``objects.loading``'s business.
+``load``.  What an object means and what it lacks is ``objects.files.loading``'s business.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from typing import Any
 from msgspec.structs import replace
 
 from bayplan.errors import InputError, InputErrors
-from bayplan.framework.config import KIND as CONFIG_KIND
-from bayplan.framework.config import load_config
-from bayplan.framework.config_model import SchedulerConfig
-from bayplan.objects import kinds, loading, manifests
-from bayplan.objects.defaulting import Classes, default_pod
-from bayplan.objects.manifests import AT, UNTIL, Document
+from bayplan.framework.config.loading import KIND as CONFIG_KIND
+from bayplan.framework.config.loading import load_config
+from bayplan.framework.config.model import SchedulerConfig
+from bayplan.objects import kinds
+from bayplan.objects.admission.defaulting import Classes, default_pod
+from bayplan.objects.files import loading, manifests
+from bayplan.objects.files.manifests import AT, UNTIL, Document
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.pod import Pod
 from bayplan.objects.workload import Workload
-from bayplan.plugins.registering import Plugins, mistakes_of, registry
+from bayplan.plugins.plugin_set import Plugins, mistakes_of, registry
 from bayplan.simulator.annotation_checking import annotation_mistakes
-from bayplan.simulator.happening import read_delay
+from bayplan.simulator.timetable import read_delay
 from bayplan.simulator.timetable_checking import timetable_mistakes
 
 
@@ -101,7 +102,7 @@ def load(
     strict: bool = False,
 ) -> Given:
     """
-    Documents as the objects a cluster would hold; ``strict`` for what people wrote, see ``objects.loading``.
+    Documents as the objects a cluster would hold; ``strict`` for what people wrote, see ``objects.files.loading``.
 
     ``plugins`` are those of the run, Bayplan's own without it.  Raises ``InputError`` or ``ConfigError``.
     """

@@ -1,5 +1,5 @@
 """
-Patience: virtual time moves on, or the run ends with a reason.  ``driving`` asks it after every turn.
+Patience: virtual time moves on, or the run ends with a reason.  ``driver`` asks it after every turn.
 
 In life trying takes time, so pods that bring each other back again and again get nowhere slowly.  In virtual time they
 would get nowhere in no time, and for ever.  Whatever goes round in one moment without coming to anything is given a

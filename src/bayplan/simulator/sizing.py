@@ -1,7 +1,7 @@
 """
 How many pods workloads ask for: a simulation that memory cannot hold is refused before it begins.
 
-``assembling`` calls ``check_size``.
+``world`` calls ``check_size``.
 """
 
 from __future__ import annotations

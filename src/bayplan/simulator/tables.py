@@ -1,7 +1,7 @@
 """
 Plain tables as kubectl prints them: columns as wide as they must be, nothing cut off, nothing but text.
 
-``report`` and ``telling`` lay out with it; the command line hands in a ``Style`` where colours are wanted.
+``simulation_report`` and ``text`` lay out with it; the command line hands in a ``Style`` where colours are wanted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """
 What cannot come, change or go in the middle of a simulation.  ``loading`` asks, where it still knows file and line.
 
-Whatever passes here is played by ``changing``; nothing is passed over in silence.
+Whatever passes here is played by ``timed_changes``; nothing is passed over in silence.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from msgspec.structs import replace
 
 from bayplan.errors import InputError
 from bayplan.objects import kinds
-from bayplan.objects.manifests import AT, UNTIL
+from bayplan.objects.files.manifests import AT, UNTIL
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.pod import Pod
 from bayplan.objects.policy import PriorityClass, RuntimeClass
 from bayplan.objects.volume import PersistentVolume, PersistentVolumeClaim
 from bayplan.objects.workload import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
-from bayplan.simulator.volumes import Held
+from bayplan.simulator.controllers.volumes import Held
 
 Moments = Iterable[tuple[float, ApiObject]]
 Found = Iterator[tuple[ApiObject, InputError]]

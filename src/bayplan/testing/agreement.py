@@ -21,9 +21,9 @@ from bayplan.framework.plugin import (
     ScorePlugin,
     Verdicts,
 )
+from bayplan.framework.preemption.what_if import WhatIfNode
 from bayplan.framework.snapshot import NodeTable
 from bayplan.framework.status import SUCCESS, Status, as_status
-from bayplan.framework.what_if import WhatIfNode
 from bayplan.objects.pod import Pod
 from bayplan.testing.builders import PodBuilder
 from bayplan.testing.generating import random_cluster, random_node, random_pod

@@ -28,9 +28,9 @@ from bayplan.framework.plugin import (
     Verdicts,
 )
 from bayplan.framework.ports import NoMetrics
+from bayplan.framework.preemption.what_if_rows import WhatIfRows
 from bayplan.framework.snapshot import NodeView, Rows
 from bayplan.framework.status import SUCCESS, Code, Status, as_status
-from bayplan.framework.what_if_rows import WhatIfRows
 from bayplan.objects import kinds
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node

@@ -12,7 +12,7 @@ from typing import Any
 from bayplan.clock import VirtualClock
 from bayplan.engine import committing
 from bayplan.engine.cache import ClusterCache
-from bayplan.engine.waiting import WaitingPod, WaitingPods
+from bayplan.engine.waiting_pods import WaitingPod, WaitingPods
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.decision import Decision
 from bayplan.framework.plugin import EXTENSION_POINTS, Plugin

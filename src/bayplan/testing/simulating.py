@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from bayplan.framework.plugin import Plugin
-from bayplan.objects import manifests
-from bayplan.objects.manifests import Document
-from bayplan.plugins.registering import Plugins, registry
-from bayplan.simulator import loading, simulating
+from bayplan.objects.files import manifests
+from bayplan.objects.files.manifests import Document
+from bayplan.plugins.plugin_set import Plugins, registry
+from bayplan.simulator import loading, simulation
 from bayplan.testing.builders import Builder
 
 
@@ -44,7 +44,7 @@ def simulate(
     documents = [document for each in given for document in _documents(each)]
     settings = None if config is None else _config(config)
     made = loading.load(documents, settings, known, strict=True)
-    return simulating.simulate(made, seed=seed, now=now, run_for_s=run_for_s, with_explanations=explain, warn=warn)
+    return simulation.simulate(made, seed=seed, now=now, run_for_s=run_for_s, with_explanations=explain, warn=warn)
 
 
 def _registered(plugins: Sequence[type[Plugin] | str]) -> Plugins:

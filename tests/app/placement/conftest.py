@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 import yaml
 
-from bayplan.app.installing import manifests
+from bayplan.app.install_manifests import manifests
 from tests.app.placement.hub import GROUP, KINDS, NAMESPACE, is_served
 from tests.support.api import Api
 from tests.support.control_plane import ControlPlane
@@ -33,7 +33,11 @@ def api(control_plane: ControlPlane) -> Iterator[Api]:
 
 
 @pytest.fixture(autouse=True)
-def clean(api: Api) -> Iterator[None]:
+def clean(request: pytest.FixtureRequest) -> Iterator[None]:
+    if request.node.get_closest_marker("kube") is None:
+        yield
+        return
+    api: Api = request.getfixturevalue("api")
     yield
     for kind, namespace in (("Placement", NAMESPACE), ("PlacementDecision", NAMESPACE), ("ManagedCluster", None)):
         for one in api.list(kind, namespace):

@@ -1,4 +1,4 @@
-"""A hub on the real API server for the tests of `app/placement.py`: objects in one line each, and a live controller."""
+"""A hub on the real API server for the tests of `app/placement/live.py`: objects in one line each, and a live controller."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from bayplan.app.placement import LivePlacement
+from bayplan.app.placement.live import LivePlacement
 from tests.support.api import Api, ApiError, Object
 from tests.support.control_plane import ControlPlane
 from tests.support.faults import FaultyTransport

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from bayplan.objects import kinds
-from bayplan.objects import placement as objects
-from bayplan.placement import publishing
+from bayplan.objects.third_party import placement as objects
+from bayplan.placement import decision_writes
 from bayplan.placement.state import PlacementState
 from tests.app.placement.hub import GROUP, KINDS, NAMESPACE, add_cluster, add_placement, deciding, eventually, spread
 from tests.support.api import Api, ApiError
@@ -121,7 +121,7 @@ def left_to_do(api: Api) -> list[Any]:
         if isinstance(each, objects.Placement):
             pages = [page for page in things if isinstance(page, objects.PlacementDecision)]
             ours = [page for page in pages if page.placement == each.key]
-            found += publishing.writes_for(state.evaluation(each.key), each, ours, "2026-01-01T00:00:00Z")
+            found += decision_writes.writes_for(state.evaluation(each.key), each, ours, "2026-01-01T00:00:00Z")
     return found
 
 

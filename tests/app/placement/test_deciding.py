@@ -9,8 +9,8 @@ import ssl
 import aiohttp
 import pytest
 
-from bayplan.app.controller_service import health_server
-from bayplan.app.serving import Authorizer
+from bayplan.app.shell.http_server import Authorizer
+from bayplan.app.shell.process import health_server
 from tests.app.placement.hub import (
     GROUP,
     NAMESPACE,

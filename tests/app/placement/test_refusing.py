@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from bayplan.errors import InputError
-from bayplan.objects import loading, manifests
-from bayplan.objects import placement as placement_objects
-from bayplan.placement.compiling import compile_placement
+from bayplan.objects.files import loading, manifests
+from bayplan.objects.third_party import placement as placement_objects
+from bayplan.placement.plan import compile_placement
 from bayplan.placement.registry import SCORERS
 from tests.app.placement.hub import GROUP, NAMESPACE, add_placement, condition, deciding, eventually, spread
 from tests.support.api import Api, ApiError, Object, path_of

@@ -145,7 +145,7 @@ async def test_a_placement_that_comes_while_others_are_decided_is_written(
     api: Api, control_plane: ControlPlane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It wants nothing, so deciding it changes nothing, and only its coming says that it must be written."""
-    monkeypatch.setattr("bayplan.app.placement.DECIDED_AT_ONCE", 1)
+    monkeypatch.setattr("bayplan.app.placement.live.DECIDED_AT_ONCE", 1)
     add_cluster(api, "eu-1", "eu")
     for number in range(10):
         add_placement(api, f"p{number}", numberOfClusters=1)

@@ -11,8 +11,8 @@ from bayplan.clock import VirtualClock
 from bayplan.controllers.node_annotator.controller import NodeAnnotator
 from bayplan.controllers.node_annotator.queries import Answer, Sample
 from bayplan.errors import MetricsError
-from bayplan.objects import crane_annotations
-from bayplan.objects.crane import DynamicSchedulerPolicy, published_policy
+from bayplan.objects.third_party import crane_annotations
+from bayplan.objects.third_party.crane import DynamicSchedulerPolicy, published_policy
 from bayplan.simulator.clock_loop import run
 
 START = 1_800_000_000.0

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from bayplan.errors import ForbiddenError, NotFoundError, TooManyRequestsError, TransportError
-from bayplan.objects.crane import DynamicSchedulerPolicy, SyncRule, published_policy
-from bayplan.objects.crane_annotations import GRACE_S
+from bayplan.objects.third_party.crane import DynamicSchedulerPolicy, SyncRule, published_policy
+from bayplan.objects.third_party.crane_annotations import GRACE_S
 from tests.controllers.node_annotator.faking import START, World
 
 CPU, MEM, DAY = "cpu_usage_avg_5m", "mem_usage_avg_5m", "mem_usage_max_avg_1d"

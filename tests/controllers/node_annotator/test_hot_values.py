@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayplan.controllers.node_annotator.hot_values import Bindings, assigned_node
-from bayplan.objects.crane import HotValueRule, published_policy
+from bayplan.objects.third_party.crane import HotValueRule, published_policy
 
 RULES = published_policy().hot_value
 NOW = 10_000.0

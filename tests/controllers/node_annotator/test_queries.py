@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bayplan.controllers.node_annotator.matching import Loads
+from bayplan.controllers.node_annotator.node_index import Loads
 from bayplan.controllers.node_annotator.queries import pause_s
 from bayplan.controllers.node_annotator.readings import Reading
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import yaml
 
-from bayplan.app.installing import manifests
-from bayplan.objects.crane import published_policy
-from bayplan.objects.crane_reading import load_policy
+from bayplan.app.install_manifests import manifests
+from bayplan.objects.third_party.crane import published_policy
+from bayplan.objects.third_party.crane_reading import load_policy
 from tests.support.prometheus import RULES, programs_or_skip
 
 ROOT = Path(__file__).resolve().parents[3]

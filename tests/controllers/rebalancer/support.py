@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bayplan.controllers.rebalancer.observing import Observed
+from bayplan.controllers.rebalancer.observed import Observed
 from bayplan.controllers.rebalancer.planner import Plan, Planner
-from bayplan.controllers.rebalancer.surveying import Survey, Surveyor
+from bayplan.controllers.rebalancer.survey import Survey, Surveyor
 from bayplan.controllers.rebalancer.terms import Terms, terms_of
 from bayplan.engine.events import NodeAdded, PodAdded
-from bayplan.objects.kosmos import WorkloadPolicy
-from bayplan.simulator.assembling import World
+from bayplan.objects.third_party.kosmos import WorkloadPolicy
+from bayplan.simulator.world import World
 from tests.simulator.support import Manifest, node, owned_by, pod_spec, world
 
 LABEL = "workload-policy/kosmos.io"

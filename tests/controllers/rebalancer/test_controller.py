@@ -11,12 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 from bayplan.controllers.rebalancer.controller import Rebalancer, Settings
-from bayplan.controllers.rebalancer.observing import POLICY, Observed
-from bayplan.controllers.rebalancer.terms import Budgets
+from bayplan.controllers.rebalancer.observed import POLICY, Observed
+from bayplan.controllers.rebalancer.terms import MoveLimits
 from bayplan.engine.events import Event, ObjectChanged, ObjectDeleted, PodAdded, PodDeleted
 from bayplan.errors import EvictionRefusedError, ForbiddenError, LeadershipLostError, ServerError
-from bayplan.objects.kosmos import DomainAllocation, Rebalance, WorkloadPolicy, WorkloadPolicyStatus
 from bayplan.objects.pod import Pod
+from bayplan.objects.third_party.kosmos import DomainAllocation, Rebalance, WorkloadPolicy, WorkloadPolicyStatus
 from tests.controllers.rebalancer.support import REGIONS, observed_of, pods, policy, replica_set
 from tests.simulator.support import Manifest, world
 
@@ -157,9 +157,9 @@ def test_refusals_are_waited_out_longer_each_time() -> None:
 
 
 @pytest.mark.parametrize(
-    "budgets", [Budgets(moving=2), Budgets(per_namespace=2), Budgets(per_domain=2)], ids=["all", "namespace", "domain"]
+    "budgets", [MoveLimits(moving=2), MoveLimits(per_namespace=2), MoveLimits(per_domain=2)], ids=["all", "namespace", "domain"]
 )
-def test_budgets_of_the_process_go_before_those_of_the_policy(budgets: Budgets) -> None:
+def test_budgets_of_the_process_go_before_those_of_the_policy(budgets: MoveLimits) -> None:
     made = desk({"regionA": 0, "regionB": 8}, Settings(budgets=budgets), maxUnavailable=5)
     made.replace_on = lambda pod: None
     made.run()
@@ -167,7 +167,7 @@ def test_budgets_of_the_process_go_before_those_of_the_policy(budgets: Budgets) 
 
 
 def test_a_budget_of_nothing_moves_nothing() -> None:
-    made = desk(settings=Settings(budgets=Budgets(moving=0)))
+    made = desk(settings=Settings(budgets=MoveLimits(moving=0)))
     made.run()
     assert (made.evicted, made.says()[0]) == ([], "BudgetSpent")
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bayplan.controllers.rebalancer.planner import waves
-from bayplan.controllers.rebalancer.surveying import NOWHERE
+from bayplan.controllers.rebalancer.survey import NOWHERE
 from tests.controllers.rebalancer.support import REGIONS, looked, pod, pods, policy, region, replica_set
 from tests.simulator.support import Manifest
 

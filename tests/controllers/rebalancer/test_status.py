@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from bayplan.controllers.rebalancer.status import as_patch, effect, satisfaction, says_the_same, status_of, validity
-from bayplan.objects.kosmos import WorkloadPolicyStatus
+from bayplan.objects.third_party.kosmos import WorkloadPolicyStatus
 from tests.controllers.rebalancer.support import REGIONS, Looked, looked, pod, pods, policy, replica_set
 from tests.simulator.support import START
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from bayplan.controllers.rebalancer.terms import terms_of
-from bayplan.objects.kosmos import WorkloadPolicy
+from bayplan.objects.third_party.kosmos import WorkloadPolicy
 from tests.controllers.rebalancer.support import policy
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from bayplan.controllers.spare_capacity.deciding import Memory, Plan, decide
 from bayplan.controllers.spare_capacity.settings import SpareSettings
-from bayplan.objects.crane_annotations import format_load, format_stamp
 from bayplan.objects.load_estimate import Use
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.objects.spare import CPU_MILLI, LEDGER, MEMORY_MIB, Ledger, read_ledger
+from bayplan.objects.third_party.crane_annotations import format_load, format_stamp
 from bayplan.testing import node, pod
 
 NOW = 1_750_000_000.0

@@ -10,7 +10,7 @@ import pytest
 from bayplan.clock import VirtualClock
 from bayplan.engine.intents import Bind, Intent
 from bayplan.engine.scheduler import Scheduler
-from bayplan.framework.config_model import PluginRef, Plugins, PluginSet, ProfileConfig, SchedulerConfig
+from bayplan.framework.config.model import PluginRef, Plugins, PluginSet, ProfileConfig, SchedulerConfig
 from bayplan.framework.plugin import Depends, FilterPlugin, PreFilterPlugin
 from bayplan.framework.profile import DefaultPlugin, build_profiles
 from bayplan.framework.registry import Registry

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from bayplan.clock import VirtualClock
-from bayplan.engine.queue import QueueProfile, SchedulingQueue
+from bayplan.engine.queue.requeueing import QueueProfile
+from bayplan.engine.queue.scheduling_queue import SchedulingQueue
 from bayplan.framework.events import Change, ClusterEvent, On
 from bayplan.framework.plugin import PreEnqueuePlugin, QueuedPod
 from bayplan.framework.status import Verdict, unresolvable

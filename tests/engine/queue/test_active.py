@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayplan.engine.queue import SchedulingQueue
+from bayplan.engine.queue.scheduling_queue import SchedulingQueue
 from tests.engine.queue.support import START, World, a_pod
 
 

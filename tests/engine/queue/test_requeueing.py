@@ -9,8 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bayplan.clock import VirtualClock
-from bayplan.engine.queue import QueueProfile, requeue_rules
-from bayplan.engine.queue.requeueing import Requeueing, Strategy
+from bayplan.engine.queue.requeueing import QueueProfile, Requeueing, Strategy, requeue_rules
 from bayplan.errors import InvalidProfileError
 from bayplan.framework.events import (
     ASSIGNED_POD_DELETE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bayplan.clock import VirtualClock
-from bayplan.objects.crane_annotations import format_hot_value, format_load
+from bayplan.objects.third_party.crane_annotations import format_hot_value, format_load
 from bayplan.testing.builders import NodeBuilder, node
 
 NOW = 1_750_000_000.0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bayplan.objects.crane_annotations import format_stamp
 from bayplan.objects.pod import Pod
+from bayplan.objects.third_party.crane_annotations import format_stamp
 from bayplan.plugins.dynamic.learning import Learning, workload_of
 from bayplan.testing import pod
 

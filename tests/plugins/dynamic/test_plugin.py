@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from bayplan.framework import Change, Code
 from bayplan.framework.diagnosis import histogram
 from bayplan.framework.ports import NoMetrics
-from bayplan.objects.crane_annotations import format_load
+from bayplan.objects.third_party.crane_annotations import format_load
 from bayplan.plugins.dynamic import Dynamic
 from bayplan.plugins.dynamic.args import DynamicArgs
 from bayplan.testing import NodeBuilder, PodBuilder, cluster, make, node, pod, reasons, run_filter, run_score

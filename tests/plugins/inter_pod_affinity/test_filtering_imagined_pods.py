@@ -7,7 +7,7 @@ import pytest
 
 from bayplan.engine.cache import ClusterCache
 from bayplan.framework import CycleState
-from bayplan.framework.what_if import WhatIfNode
+from bayplan.framework.preemption.what_if import WhatIfNode
 from bayplan.objects.node import HOSTNAME_LABEL as HOST
 from bayplan.objects.pod import ZONE_LABEL as ZONE
 from bayplan.objects.workload import Namespace

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from bayplan.objects.kosmos import POLICY_LABEL
-from bayplan.simulator import loading, simulating
+from bayplan.objects.third_party.kosmos import POLICY_LABEL
+from bayplan.simulator import loading, simulation
 from tests.plugins.kosmos import APP, KEY
 
 Manifest = dict[str, Any]
@@ -54,7 +54,7 @@ def deployment(replicas: int, kind: str = "Deployment", **spec: Any) -> Manifest
 
 def simulated(manifests: list[Manifest], seed: int = 0) -> Manifest:
     given = loading.load(loading.documents_of(manifests))
-    return simulating.simulate(given, seed=seed, now=0.0)
+    return simulation.simulate(given, seed=seed, now=0.0)
 
 
 def bound(result: Manifest) -> list[Manifest]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayplan.objects.kosmos import DomainAllocation
+from bayplan.objects.third_party.kosmos import DomainAllocation
 from bayplan.plugins.leaf_node_workload_policy.apportioning import desired, shared
 
 

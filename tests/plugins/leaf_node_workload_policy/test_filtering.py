@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from bayplan.framework import SKIP, Code
-from bayplan.objects.kosmos import POLICY_LABEL, POLICY_LABEL_ALIAS, WorkloadPolicy
+from bayplan.objects.third_party.kosmos import POLICY_LABEL, POLICY_LABEL_ALIAS, WorkloadPolicy
 from bayplan.objects.workload import ReplicaSet
 from bayplan.plugins.leaf_node_workload_policy.allocating import STATE
 from bayplan.testing import PodBuilder, node, pod

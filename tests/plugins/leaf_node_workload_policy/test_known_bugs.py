@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bayplan.framework import Code, CycleState
-from bayplan.framework.what_if import WhatIfNode
+from bayplan.framework.preemption.what_if import WhatIfNode
 from bayplan.testing import PodBuilder, node, pod
 from tests.plugins.kosmos import APP, KEY, asking, domain, numbers, placed, required
 from tests.plugins.leaf_node_workload_policy.simulated import NODES, bound, deployment, domains_of, simulated, written

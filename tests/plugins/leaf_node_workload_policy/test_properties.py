@@ -10,12 +10,12 @@ import pytest
 
 from bayplan.engine.events import NodeAdded, NodeChanged, ObjectAdded, ObjectChanged, PodAdded, PodDeleted
 from bayplan.engine.scheduler import Scheduler
-from bayplan.framework.config_model import SchedulerConfig
-from bayplan.objects.kosmos import WorkloadPolicy
+from bayplan.framework.config.model import SchedulerConfig
 from bayplan.objects.pod import ZONE_LABEL, Pod
+from bayplan.objects.third_party.kosmos import WorkloadPolicy
 from bayplan.plugins.defaults import OWN_PLUGINS
 from bayplan.plugins.leaf_node_workload_policy.allocating import STATE
-from bayplan.plugins.registering import make_profiles, registry
+from bayplan.plugins.plugin_set import make_profiles, registry
 from bayplan.testing import assert_forms_agree, pod
 from bayplan.testing.generating import random_node
 from bayplan.testing.harness import Recorder

@@ -8,8 +8,8 @@ import pytest
 
 from bayplan.framework import Change, ClusterEvent
 from bayplan.framework.events import ASSIGNED_POD
-from bayplan.objects.kosmos import WorkloadPolicy, WorkloadPolicyStatus
-from bayplan.simulator.simulating import run
+from bayplan.objects.third_party.kosmos import WorkloadPolicy, WorkloadPolicyStatus
+from bayplan.simulator.simulation import run
 from bayplan.testing import NodeBuilder, PodBuilder, node, pod
 from bayplan.testing.harness import built_pod
 from tests.plugins.kosmos import APP, asking, domain, numbers, placed, policy, required

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bayplan.objects.kosmos import POLICY_LABEL, POLICY_LABEL_ALIAS
-from bayplan.simulator import loading, simulating
+from bayplan.objects.third_party.kosmos import POLICY_LABEL, POLICY_LABEL_ALIAS
+from bayplan.simulator import loading, simulation
 from tests.plugins.kosmos import numbers
 from tests.plugins.leaf_node_workload_policy.simulated import (
     NODES,
@@ -106,7 +106,7 @@ def test_the_other_spelling_of_the_label_works_with_a_warning() -> None:
     labels[POLICY_LABEL_ALIAS] = labels.pop(POLICY_LABEL)
     made = written(numbers(member=1, host=3), allocationType="require", scheduleStrategy="fill")
     given = loading.load(loading.documents_of([*NODES, made, workload]))
-    assert domains_of(simulating.simulate(given, now=0.0)) == {"member": 1, "host": 3}
+    assert domains_of(simulation.simulate(given, now=0.0)) == {"member": 1, "host": 3}
     assert len(given.warnings) == 3
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from bayplan.framework import Code, CycleState, Verdicts
+from bayplan.framework.preemption.what_if import WhatIfNode
 from bayplan.framework.status import as_status
-from bayplan.framework.what_if import WhatIfNode
 from bayplan.plugins.node_resources_fit import NodeResourcesFit
 from bayplan.plugins.node_resources_fit.filtering import MAX_WANTS
 from bayplan.testing import NodeBuilder, PodBuilder, assert_forms_agree, cluster, make, node, pod, reasons, run_filter

@@ -10,7 +10,7 @@ import pytest
 
 from bayplan.engine.cache import ClusterCache
 from bayplan.framework import CycleState
-from bayplan.framework.what_if import WhatIfNode
+from bayplan.framework.preemption.what_if import WhatIfNode
 from bayplan.objects.pod import ZONE_LABEL as ZONE
 from bayplan.objects.pod import Pod
 from bayplan.plugins.pod_topology_spread import PodTopologySpread

@@ -11,9 +11,9 @@ from bayplan.framework import CycleState, PreFilterResult
 from bayplan.framework.args import load_args
 from bayplan.framework.handle import Handle
 from bayplan.framework.status import Status, as_status
-from bayplan.objects.kubevirt import MIGRATION_LABEL, STICKY_NODE, VirtualMachine, VirtualMachineInstance
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.pod import Pod
+from bayplan.objects.third_party.kubevirt import MIGRATION_LABEL, STICKY_NODE, VirtualMachine, VirtualMachineInstance
 from bayplan.objects.workload import StatefulSet
 from bayplan.plugins.sticky_vm import StickyVM
 from bayplan.testing import Recorder

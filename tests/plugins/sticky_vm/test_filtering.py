@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bayplan.framework import SKIP, CycleState, PreFilterResult
-from bayplan.framework.what_if import WhatIfNode
+from bayplan.framework.preemption.what_if import WhatIfNode
 from bayplan.objects.pod import Pod
 from bayplan.testing import assert_forms_agree, cluster, node, pod, reasons, run_filter
 from tests.plugins.sticky_vm.support import Desk, instance, launcher, machine, member, stateful_set

@@ -15,12 +15,12 @@ from msgspec.structs import replace
 
 from bayplan.engine.events import NodeAdded, NodeChanged, NodeDeleted
 from bayplan.objects.kinds import decode
-from bayplan.objects.kubevirt import STICKY_NODE, VirtualMachineInstance
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
+from bayplan.objects.third_party.kubevirt import STICKY_NODE, VirtualMachineInstance
 from bayplan.simulator import loading
-from bayplan.simulator.assembling import World, assemble
-from bayplan.simulator.simulating import run
+from bayplan.simulator.simulation import run
+from bayplan.simulator.world import World, assemble
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "sticky-vm"
 NAME = "kubevirt-smoke-fedora"

@@ -1,8 +1,8 @@
 """The annotator's two loops: ask for every metric now and then, and write to the nodes whose turn it is.
 
-`app.annotator` runs it with Prometheus and the API server behind it; anything with the same two ports will do. It is
-told of nodes and of Scheduled events by callbacks. A source that fails, hangs or knows only some nodes never stops the
-writing of what is known: a value that is not renewed grows old where it is, and whoever reads it can see that.
+`app.annotator.live` runs it with Prometheus and the API server behind it; anything with the same two ports will do. It
+is told of nodes and of Scheduled events by callbacks. A source that fails, hangs or knows only some nodes never stops
+the writing of what is known: a value that is not renewed grows old where it is, and whoever reads it can see that.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from contextlib import suppress
 import structlog
 
 from bayplan.clock import Clock
-from bayplan.controllers.node_annotator import measuring
+from bayplan.controllers.node_annotator import annotator_metrics
 from bayplan.controllers.node_annotator.hot_values import Bindings
-from bayplan.controllers.node_annotator.matching import NodeIndex
-from bayplan.controllers.node_annotator.pacing import Pace
-from bayplan.controllers.node_annotator.planning import NEVER, Plan
+from bayplan.controllers.node_annotator.node_index import NodeIndex
 from bayplan.controllers.node_annotator.queries import MetricSource
 from bayplan.controllers.node_annotator.readings import Reading
+from bayplan.controllers.node_annotator.sync_plan import NEVER, SyncPlan
+from bayplan.controllers.node_annotator.token_bucket import TokenBucket
 from bayplan.errors import ApiError, BayplanError, MetricsError, NotFoundError, TooManyRequestsError, TransportError
 from bayplan.framework.ports import MetricSink
-from bayplan.objects import crane_annotations
-from bayplan.objects.crane import DynamicSchedulerPolicy
-from bayplan.objects.crane_annotations import HOT_VALUE, HOT_VALUE_LIFETIME_S
+from bayplan.objects.third_party import crane_annotations
+from bayplan.objects.third_party.crane import DynamicSchedulerPolicy
+from bayplan.objects.third_party.crane_annotations import HOT_VALUE, HOT_VALUE_LIFETIME_S
 
 log = structlog.get_logger()
 
@@ -67,7 +67,7 @@ class NodeAnnotator:
         self._write = write
         self._clock = clock
         self._metrics = metrics
-        self._pace = Pace(qps, burst)
+        self._pace = TokenBucket(qps, burst)
         self._slots = asyncio.Semaphore(MAX_WRITING)
         self._index = NodeIndex()
         self._annotations: dict[str, Mapping[str, str]] = {}
@@ -117,7 +117,7 @@ class NodeAnnotator:
     def publish(self) -> None:
         """Bring the gauges up to date."""
         now = self._clock.now()
-        measuring.publish(self._metrics, self._readings.values(), self._plan, list(self._annotations), now)
+        annotator_metrics.publish(self._metrics, self._readings.values(), self._plan, list(self._annotations), now)
         self._metrics.gauge("bayplan_annotator_bindings", len(self._bindings))
 
     # -- running --
@@ -173,7 +173,7 @@ class NodeAnnotator:
                     self._complain("metric read with a warning", warning, warning, metric=reading.metric)
                 if self._annotations and not reading.loads.by_node:
                     self._complain(
-                        "metric of no node", reading.metric, measuring.advice(reading), metric=reading.metric
+                        "metric of no node", reading.metric, annotator_metrics.advice(reading), metric=reading.metric
                     )
                 self._woken.set()
             took = self._clock.now() - at
@@ -284,7 +284,7 @@ class NodeAnnotator:
 
     def _take(self, policy: DynamicSchedulerPolicy) -> None:
         self._readings = {rule.name: Reading(rule.name, rule.period_s) for rule in policy.sync_policy}
-        self._plan = Plan(policy.periods)
+        self._plan = SyncPlan(policy.periods)
         self._bindings.use(policy.hot_value)
         for name, shown in self._annotations.items():
             self._observe(name, shown)

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right, insort
 from collections.abc import Iterable
 
-from bayplan.objects.crane import HotValueRule
+from bayplan.objects.third_party.crane import HotValueRule
 
 _ASSIGNED = re.compile(r"Successfully assigned \S+ to (\S+)")
 

@@ -1,7 +1,7 @@
 """Instant queries to Prometheus, or to whatever speaks its HTTP API: Thanos, VictoriaMetrics, Mimir.
 
-`app.annotator` makes one client of the command line's flags. Tokens, passwords and certificates are read from their
-files again as they change, so that rotated ones need no restart.
+`app.annotator.live` makes one client of the command line's flags. Tokens, passwords and certificates are read from
+their files again as they change, so that rotated ones need no restart.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bayplan.controllers.node_annotator.queries import Answer, Sample
 from bayplan.errors import ConfigError, InputError, MetricsError, TransportError
 from bayplan.kube.tls import TlsFiles, client_context
 from bayplan.kube.transport import Endpoint, HttpTransport, Response, Transport
-from bayplan.objects.file_reading import text_of
+from bayplan.objects.files.file_reading import text_of
 
 TIMEOUT_S = 10.0
 _PATH = "/api/v1/query"

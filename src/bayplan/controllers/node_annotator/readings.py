@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bayplan.controllers.node_annotator.matching import Loads
+from bayplan.controllers.node_annotator.node_index import Loads
 from bayplan.controllers.node_annotator.queries import pause_s
 
 _FIRST_RETRY_S = 2.0

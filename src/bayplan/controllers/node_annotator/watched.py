@@ -1,6 +1,6 @@
 """What the annotator reads of the API server: nodes with their addresses, and Scheduled events.
 
-`app.annotator` starts an informer for each of these. Of both kinds only the fields named here are kept.
+`app.annotator.live` starts an informer for each of these. Of both kinds only the fields named here are kept.
 """
 
 from __future__ import annotations

@@ -16,17 +16,24 @@ from typing import Any, Protocol
 import structlog
 
 from bayplan.clock import Clock
-from bayplan.controllers.rebalancer.costing import costs
-from bayplan.controllers.rebalancer.moving import BOUNCED, SIZED, Flights
-from bayplan.controllers.rebalancer.observing import Observed
+from bayplan.controllers.rebalancer.deletion_costs import costs
+from bayplan.controllers.rebalancer.flights import BOUNCED, SIZED, Flights
+from bayplan.controllers.rebalancer.observed import Observed
 from bayplan.controllers.rebalancer.planner import Move, Plan, Planner
 from bayplan.controllers.rebalancer.status import Finding, as_patch, says_the_same, status_of
-from bayplan.controllers.rebalancer.surveying import Survey, Surveyor
-from bayplan.controllers.rebalancer.terms import Budgets, Terms, terms_of
+from bayplan.controllers.rebalancer.survey import Survey, Surveyor
+from bayplan.controllers.rebalancer.terms import MoveLimits, Terms, terms_of
 from bayplan.errors import BayplanError, ClientError, ConflictError, LeadershipLostError, NotFoundError
 from bayplan.framework.ports import EventSink, MetricSink, NoMetrics
-from bayplan.objects.kosmos import AUTO, DRY_RUN, OFF, WorkloadPolicy, WorkloadPolicySpec, WorkloadPolicyStatus
 from bayplan.objects.pod import Pod
+from bayplan.objects.third_party.kosmos import (
+    AUTO,
+    DRY_RUN,
+    OFF,
+    WorkloadPolicy,
+    WorkloadPolicySpec,
+    WorkloadPolicyStatus,
+)
 
 log = structlog.get_logger()
 
@@ -54,7 +61,7 @@ class RebalanceWriter(Protocol):
 class Settings:
     """What the command line says."""
 
-    budgets: Budgets = field(default_factory=Budgets)
+    budgets: MoveLimits = field(default_factory=MoveLimits)
     writes_costs: bool = True
 
 

@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass, field
 
-from bayplan.controllers.rebalancer.imagining import Imagined, replacement_of, waiting_pod
-from bayplan.controllers.rebalancer.observing import Observed, controller_of, is_ready
-from bayplan.controllers.rebalancer.protecting import Protection
-from bayplan.controllers.rebalancer.surveying import Group, Survey, Surveyor
+from bayplan.controllers.rebalancer.observed import Observed, controller_of, is_ready
+from bayplan.controllers.rebalancer.protection import Protection
+from bayplan.controllers.rebalancer.survey import Group, Survey, Surveyor
 from bayplan.controllers.rebalancer.terms import Terms
+from bayplan.controllers.rebalancer.what_if_cluster import Imagined, replacement_of, waiting_pod
 from bayplan.objects.meta import parse_time
 from bayplan.objects.pod import Pod
 from bayplan.plugins.leaf_node_workload_policy.reading import Rules

@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from bayplan.controllers.rebalancer.costing import foreign_costs
+from bayplan.controllers.rebalancer.deletion_costs import foreign_costs
 from bayplan.controllers.rebalancer.planner import DELETION_COST
-from bayplan.controllers.rebalancer.surveying import Domain, Survey
-from bayplan.objects.kosmos import POLICY_LABEL, DomainStatus, WorkloadPolicy, WorkloadPolicyStatus
-from bayplan.objects.kosmos_validating import unusual_spellings
+from bayplan.controllers.rebalancer.survey import Domain, Survey
 from bayplan.objects.meta import StatusCondition
+from bayplan.objects.third_party.kosmos import POLICY_LABEL, DomainStatus, WorkloadPolicy, WorkloadPolicyStatus
+from bayplan.objects.third_party.kosmos_validating import unusual_spellings
 from bayplan.plugins.leaf_node_workload_policy.reading import names_policy
 
 VALID, SATISFIED, EFFECTIVE, REBALANCING = "Valid", "Satisfied", "Effective", "Rebalancing"

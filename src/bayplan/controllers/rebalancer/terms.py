@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bayplan.objects.kosmos import OFF, REBALANCE_MODES, Rebalance, WorkloadPolicy
+from bayplan.objects.third_party.kosmos import OFF, REBALANCE_MODES, Rebalance, WorkloadPolicy
 
 MAX_UNAVAILABLE = 1
 INTERVAL_S = 10.0
@@ -18,7 +18,7 @@ MIN_POD_AGE_S = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Budgets:
+class MoveLimits:
     """How many pods may be on the move at once, whatever policies say."""
 
     moving: int = 10

@@ -11,14 +11,15 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from bayplan.controllers.spare_capacity.settings import SpareSettings
-from bayplan.objects import crane_annotations, spare
-from bayplan.objects.crane_annotations import is_ahead
+from bayplan.objects import spare
 from bayplan.objects.load_estimate import NOTHING, Use, from_requests, unseen
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.objects.quantity import format_resource
 from bayplan.objects.resources import CPU, MEMORY
 from bayplan.objects.spare import LEDGER, MIB, Ledger
+from bayplan.objects.third_party import crane_annotations
+from bayplan.objects.third_party.crane_annotations import is_ahead
 
 
 class Load(NamedTuple):

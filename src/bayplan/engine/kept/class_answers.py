@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from bayplan.engine.kept.best_rows import BestRows
 from bayplan.engine.kept.layer import REJECTED, Layer
 from bayplan.engine.kept.sum_numbers import SumNumbers, Sums
-from bayplan.engine.running import Calls
+from bayplan.engine.plugin_calls import Calls
 from bayplan.engine.table import ColumnTable
 from bayplan.framework.plugin import Depends
 

@@ -16,8 +16,8 @@ import numpy as np
 from bayplan.engine import filter_answers, scoring
 from bayplan.engine.filtering import Rejections, filter_table, pre_filter
 from bayplan.engine.node_filters import first_rejection
+from bayplan.engine.plugin_calls import Calls
 from bayplan.engine.plugin_group import PluginGroup
-from bayplan.engine.running import Calls
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.plugin import Depends, ScorePlugin
 from bayplan.framework.snapshot import NodeTable, NodeView, Rows, Scores

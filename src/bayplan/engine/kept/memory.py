@@ -16,8 +16,8 @@ from bayplan.engine.cache import ClusterCache
 from bayplan.engine.kept.class_answers import ClassAnswers, ObjectsLayer
 from bayplan.engine.kept.layer import Layer
 from bayplan.engine.kept.templates import Left, Template, Templates
+from bayplan.engine.plugin_calls import Calls
 from bayplan.engine.plugin_group import PluginGroup
-from bayplan.engine.running import Calls
 from bayplan.framework.plugin import Depends
 from bayplan.framework.profile import Profile
 

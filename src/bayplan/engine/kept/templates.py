@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from bayplan.engine.cache import ClusterCache
 from bayplan.engine.kept.layer import NotKeptError
+from bayplan.engine.plugin_calls import Calls
 from bayplan.engine.plugin_group import PluginGroup
-from bayplan.engine.running import Calls
 from bayplan.framework.plugin import (
     UNSIGNED,
     Depends,

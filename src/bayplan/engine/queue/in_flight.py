@@ -21,7 +21,7 @@ from bayplan.framework.events import ClusterEvent
 from bayplan.framework.plugin import QueuedPod
 
 
-class Happening(NamedTuple):
+class ClusterChange(NamedTuple):
     """One event with the objects it is about."""
 
     event: ClusterEvent
@@ -37,7 +37,7 @@ class InFlight:
     def __init__(self) -> None:
         # An OrderedDict finds its oldest entry at once; a dict walks over all that were removed before it.
         self._pods: OrderedDict[str, tuple[int, QueuedPod]] = OrderedDict()
-        self._events: deque[Happening] = deque()
+        self._events: deque[ClusterChange] = deque()
         self._dropped = 0
 
     def start(self, queued: QueuedPod) -> None:
@@ -46,9 +46,9 @@ class InFlight:
     def record(self, event: ClusterEvent, old: Any, new: Any) -> None:
         """Remember an event for those in flight; with nobody in flight nobody needs it."""
         if self._pods:
-            self._events.append(Happening(event, old, new))
+            self._events.append(ClusterChange(event, old, new))
 
-    def since_pop(self, uid: str) -> Iterator[Happening]:
+    def since_pop(self, uid: str) -> Iterator[ClusterChange]:
         """What happened after this pod was popped."""
         return islice(self._events, self._pods[uid][0] - self._dropped, None)
 

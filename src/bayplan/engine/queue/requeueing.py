@@ -14,10 +14,10 @@ from enum import IntEnum
 from typing import Any
 
 from bayplan.clock import Clock
-from bayplan.engine.running import complain
+from bayplan.engine.plugin_calls import complain
 from bayplan.errors import GO_THROUGH, InvalidProfileError
+from bayplan.framework.config.mistakes import did_you_mean, one_line
 from bayplan.framework.events import POD_KINDS, Change, ClusterEvent, Hint, On
-from bayplan.framework.mistakes import did_you_mean, one_line
 from bayplan.framework.plugin import (
     FilterPlugin,
     PermitPlugin,

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayplan.placement.compiling import Plan
 from bayplan.placement.fleet import Fleet
+from bayplan.placement.plan import Plan
 from bayplan.placement.plugin import ALL, ClusterScorer, Earlier, Moment, Rows
 from bayplan.placement.table import FOREVER, Mask, Numbers
 

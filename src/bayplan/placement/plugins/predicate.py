@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayplan.objects.placement import CLAIM, LABEL
 from bayplan.objects.requirement import DOES_NOT_EXIST, EXISTS, IN, Requirement
 from bayplan.objects.selector import Selector
-from bayplan.placement.compiling import Plan, Term
+from bayplan.objects.third_party.placement import CLAIM, LABEL
 from bayplan.placement.fleet import Fleet
+from bayplan.placement.plan import Plan, Term
 from bayplan.placement.plugin import DROPPED, PASSED, ClusterFilter, Moment, Verdict
 from bayplan.placement.table import ABSENT, ClusterTable, Mask
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayplan.placement.compiling import Plan
 from bayplan.placement.fleet import Fleet
+from bayplan.placement.plan import Plan
 from bayplan.placement.plugin import ALL, MAX_SCORE, ClusterScorer, Earlier, Moment, Rows
 from bayplan.placement.table import Amounts, Numbers, SmallNumbers
 

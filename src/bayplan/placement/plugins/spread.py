@@ -1,7 +1,7 @@
 """Spread: as a filter, clusters that have the keys of all hard constraints; as a prioritizer, the emptier domain first.
 
-The even distribution itself is made by `spreading` after scoring. The prioritizer is for placements that list it: 100
-in the domain of the first key with the fewest chosen clusters, -100 in the one with the most.
+The even distribution itself is made by `nested_spread` after scoring. The prioritizer is for placements that list
+it: 100 in the domain of the first key with the fewest chosen clusters, -100 in the one with the most.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayplan.placement.compiling import Plan
 from bayplan.placement.fleet import Fleet
+from bayplan.placement.plan import Plan
 from bayplan.placement.plugin import (
     ALL,
     DROPPED,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bayplan.placement.compiling import Plan
 from bayplan.placement.fleet import Fleet
+from bayplan.placement.plan import Plan
 from bayplan.placement.plugin import ALL, MAX_SCORE, ClusterScorer, Moment, Rows
 from bayplan.placement.table import Numbers
 

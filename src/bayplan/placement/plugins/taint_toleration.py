@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayplan.objects.placement import NO_SELECT_IF_NEW, PREFER_NO_SELECT
+from bayplan.objects.third_party.placement import NO_SELECT_IF_NEW, PREFER_NO_SELECT
 from bayplan.objects.toleration import Taint, Toleration, tolerates
-from bayplan.placement.compiling import Plan
 from bayplan.placement.fleet import Fleet
+from bayplan.placement.plan import Plan
 from bayplan.placement.plugin import PASSED, ClusterFilter, Moment, Verdict
 from bayplan.placement.table import FOREVER, Mask, time_of
 

@@ -7,9 +7,9 @@ from typing import Literal, TypeAlias
 from pydantic import Field, field_validator
 
 from bayplan.framework import PluginArgs
-from bayplan.framework.duration import Duration
-from bayplan.objects.crane_annotations import time_zone
+from bayplan.framework.config.duration import Duration
 from bayplan.objects.load_estimate import CPU_SHARE, MEMORY_SHARE, WINDOW_S
+from bayplan.objects.third_party.crane_annotations import time_zone
 
 Source: TypeAlias = Literal["requests", "learned"]
 Percentile: TypeAlias = Literal["p50", "p90", "p95", "p99"]

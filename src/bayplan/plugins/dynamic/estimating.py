@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bayplan.framework import NodeTable, NodeView
-from bayplan.objects.crane import DynamicSchedulerPolicy
-from bayplan.objects.crane_annotations import is_ahead
 from bayplan.objects.load_estimate import NOTHING, Use, from_requests, resource_of, unseen
 from bayplan.objects.pod import Pod
 from bayplan.objects.resources import CPU, MEMORY
+from bayplan.objects.third_party.crane import DynamicSchedulerPolicy
+from bayplan.objects.third_party.crane_annotations import is_ahead
 from bayplan.plugins.dynamic.args import Estimate
 from bayplan.plugins.dynamic.learning import Learning
 from bayplan.plugins.dynamic.reading import Loads, Metric, Numbers, metric_of

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from bayplan.framework import MAX_SCORE, MIN_SCORE, Codes, NodeTable, NodeView, Scores, Status, Verdicts, unschedulable
-from bayplan.objects.crane import DynamicSchedulerPolicy
-from bayplan.objects.crane_annotations import Reading, is_ahead
 from bayplan.objects.load_estimate import resource_of
 from bayplan.objects.node import Node
+from bayplan.objects.third_party.crane import DynamicSchedulerPolicy
+from bayplan.objects.third_party.crane_annotations import Reading, is_ahead
 from bayplan.plugins.dynamic.estimating import Shares
 from bayplan.plugins.dynamic.reading import HOT, Loads, Metric, Numbers, metric_of
 

@@ -32,14 +32,14 @@ from bayplan.framework import (
     Verdict,
     Verdicts,
 )
-from bayplan.objects.crane_annotations import time_zone
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
-from bayplan.plugins.dynamic import telling
+from bayplan.objects.third_party.crane_annotations import time_zone
+from bayplan.plugins.dynamic import text
 from bayplan.plugins.dynamic.args import DynamicArgs
 from bayplan.plugins.dynamic.estimating import Estimates, Shares
-from bayplan.plugins.dynamic.following import PolicyFile
 from bayplan.plugins.dynamic.judging import Judge
+from bayplan.plugins.dynamic.policy_file import PolicyFile
 from bayplan.plugins.dynamic.reading import Loads
 
 log = structlog.get_logger(__name__)
@@ -105,7 +105,7 @@ class Dynamic(FilterPlugin, ScorePlugin):
 
     def tell(self, pod: Pod, node: NodeView) -> Sequence[str]:
         expected = self._expected_on(node, pod)
-        return telling.lines(self.judge(), self._estimates, expected, pod, node, self._now())
+        return text.lines(self.judge(), self._estimates, expected, pod, node, self._now())
 
     def judge(self) -> Judge:
         """The rules of the policy as it is now."""

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bayplan.framework import NodeTable
-from bayplan.objects import crane_annotations
-from bayplan.objects.crane import DynamicSchedulerPolicy
-from bayplan.objects.crane_annotations import GRACE_S, HOT_VALUE, HOT_VALUE_LIFETIME_S, is_good
 from bayplan.objects.node import Node
+from bayplan.objects.third_party import crane_annotations
+from bayplan.objects.third_party.crane import DynamicSchedulerPolicy
+from bayplan.objects.third_party.crane_annotations import GRACE_S, HOT_VALUE, HOT_VALUE_LIFETIME_S, is_good
 
 Numbers: TypeAlias = "npt.NDArray[np.float64]"
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heapify, heapreplace
 
-from bayplan.objects.kosmos import DomainAllocation
+from bayplan.objects.third_party.kosmos import DomainAllocation
 
 
 def desired(domains: Sequence[DomainAllocation], total: int) -> list[int]:

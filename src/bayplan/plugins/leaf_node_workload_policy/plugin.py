@@ -39,9 +39,9 @@ from bayplan.framework import (
     Verdicts,
 )
 from bayplan.framework.handle import handle_of
-from bayplan.objects.kosmos import WorkloadPolicy
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
+from bayplan.objects.third_party.kosmos import WorkloadPolicy
 from bayplan.plugins.leaf_node_workload_policy.allocating import STATE, allocate
 from bayplan.plugins.leaf_node_workload_policy.reading import (
     WORKLOADS,

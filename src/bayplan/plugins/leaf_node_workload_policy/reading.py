@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from bayplan.framework import Status, unresolvable
 from bayplan.framework.handle import ObjectStore
-from bayplan.objects.kosmos import POLICY_LABEL, POLICY_LABEL_ALIAS, DomainAllocation, WorkloadPolicy
-from bayplan.objects.kosmos_validating import check_workload_policy
 from bayplan.objects.pod import Pod
 from bayplan.objects.requirement import IN, Requirement
 from bayplan.objects.selector import Selector
+from bayplan.objects.third_party.kosmos import POLICY_LABEL, POLICY_LABEL_ALIAS, DomainAllocation, WorkloadPolicy
+from bayplan.objects.third_party.kosmos_validating import check_workload_policy
 from bayplan.objects.workload import DESIRED_REPLICAS, ReplicaSet, ReplicationController, StatefulSet
 
 WORKLOADS = ("ReplicaSet", "ReplicationController", "StatefulSet")

@@ -14,8 +14,8 @@ import numpy as np
 from bayplan.framework import Code, Codes, Key, Mask, NodeTable, NodeView, Reason
 from bayplan.objects.affinity import SpreadConstraint
 from bayplan.objects.pod import Pod
-from bayplan.plugins.pod_topology_spread import counting
-from bayplan.plugins.pod_topology_spread.counting import Layouts, PerDomain
+from bayplan.plugins.pod_topology_spread import domain_counts
+from bayplan.plugins.pod_topology_spread.domain_counts import Layouts, PerDomain
 
 MISSING_LABEL = Reason(
     Code.UNRESOLVABLE, "node(s) didn't match pod topology spread constraints (missing required label)"
@@ -95,7 +95,7 @@ def count(pod: Pod, constraints: Sequence[SpreadConstraint], nodes: NodeTable, l
     found = []
     for constraint in constraints:
         layout = layouts.of(nodes, constraint, pod, constraints)
-        counts = layout.sums(nodes, counting.pods_on_each(nodes, constraint, pod.namespace))
+        counts = layout.sums(nodes, domain_counts.pods_on_each(nodes, constraint, pod.namespace))
         found.append(DomainCounts(constraint, pod, counts, layout.exists))
     return HardSpread(found)
 
@@ -107,11 +107,11 @@ def move(spread: HardSpread, pod: Pod, other: Pod, node: NodeView, by: int) -> N
     """
     if other.namespace != pod.namespace:
         return
-    if not counting.has_every_key(node.labels, [each.constraint for each in spread.constraints]):
+    if not domain_counts.has_every_key(node.labels, [each.constraint for each in spread.constraints]):
         return
     for each in spread.constraints:
         constraint = each.constraint
-        if constraint.selector.matches(other.labels) and counting.is_included(constraint, pod, node):
+        if constraint.selector.matches(other.labels) and domain_counts.is_included(constraint, pod, node):
             each.move(node.label_id(constraint.topology_key), by)
 
 

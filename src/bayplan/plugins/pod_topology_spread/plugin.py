@@ -3,7 +3,7 @@ PodTopologySpread: keep pods of one kind evenly spread over zones, hosts or any 
 
 A constraint names a label key; each of its values is a domain.  A DoNotSchedule constraint rejects nodes
 whose domain would hold more than ``maxSkew`` pods above the emptiest one; a ScheduleAnyway constraint prefers
-nodes in emptier domains.  Pods that write no constraint get the profile's defaults, see ``defaulting``.
+nodes in emptier domains.  Pods that write no constraint get the profile's defaults, see ``default_constraints``.
 
 Extension points: PreFilter (with add and remove), Filter, PreScore, Score.  Requeue: a pod that a constraint
 counts came, went or changed its labels; a node with every key came or went, or its keys or taints changed.
@@ -37,8 +37,8 @@ from bayplan.framework.handle import Handle, handle_of
 from bayplan.objects.affinity import SpreadConstraint
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
-from bayplan.plugins.pod_topology_spread import counting, filtering, scoring
-from bayplan.plugins.pod_topology_spread.defaulting import DefaultConstraints, PodTopologySpreadArgs
+from bayplan.plugins.pod_topology_spread import domain_counts, filtering, scoring
+from bayplan.plugins.pod_topology_spread.default_constraints import DefaultConstraints, PodTopologySpreadArgs
 
 
 class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, ScorePlugin):
@@ -54,7 +54,7 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
     def __init__(self, args: PodTopologySpreadArgs | None = None, handle: Handle | None = None) -> None:
         super().__init__(args or PodTopologySpreadArgs(), handle)
         self._system_defaults = self.args.defaulting_type == "System"
-        self._layouts = counting.Layouts()
+        self._layouts = domain_counts.Layouts()
         compiled = self.args.compiled()
         self._has_defaults = {hard: any(each.hard is hard for each in compiled) for hard in (True, False)}
 
@@ -168,8 +168,8 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
             constraints = self._constraints(pod, hard=True)
         except ValueError:
             return True
-        had = old is not None and counting.has_every_key(old.labels, constraints)
-        has = new is not None and counting.has_every_key(new.labels, constraints)
+        had = old is not None and domain_counts.has_every_key(old.labels, constraints)
+        has = new is not None and domain_counts.has_every_key(new.labels, constraints)
         if old is None or new is None:
             return had or has
         if had != has:

@@ -19,8 +19,8 @@ from bayplan.framework import MAX_SCORE, Key, Mask, NodeTable, NodeView, Rows, S
 from bayplan.objects.affinity import SpreadConstraint
 from bayplan.objects.node import HOSTNAME_LABEL
 from bayplan.objects.pod import Pod
-from bayplan.plugins.pod_topology_spread import counting
-from bayplan.plugins.pod_topology_spread.counting import Layouts, PerDomain
+from bayplan.plugins.pod_topology_spread import domain_counts
+from bayplan.plugins.pod_topology_spread.domain_counts import Layouts, PerDomain
 
 # Adding a half and cutting off rounds as Go does, half away from zero, where Python and NumPy round to even.
 # It is exact for what is rounded here: 0, or at least the smallest weight, ln 3.
@@ -74,7 +74,7 @@ def prepare(
         if constraint.topology_key == HOSTNAME_LABEL:
             weighed.append(WeighedConstraint(constraint, math.log(len(scored) + 2), None))
             continue
-        pods = counting.pods_on_each(nodes, constraint, pod.namespace)
+        pods = domain_counts.pods_on_each(nodes, constraint, pod.namespace)
         counts = layouts.of(nodes, constraint, pod, asked).sums(nodes, pods)
         size = layouts.domains(nodes, constraint.topology_key, scored)
         unnamed = None if require_all else nodes.label(constraint.topology_key).id_of.get("")
@@ -98,15 +98,15 @@ def _join_unnamed(
     """
     ids = nodes.label(constraint.topology_key).ids
     lacking = ids < 0
-    mask = counting.included(constraint, pod, nodes, lacking)
-    counts[unnamed] += counting.pods_on_each(nodes, constraint, pod.namespace)[mask].sum()
+    mask = domain_counts.included(constraint, pod, nodes, lacking)
+    counts[unnamed] += domain_counts.pods_on_each(nodes, constraint, pod.namespace)[mask].sum()
     return int(lacking[scored].any() and (ids[scored] == unnamed).any())
 
 
 def score_node(spread: SoftSpread, pod: Pod, node: NodeView) -> int:
     """One node: what its domains are worth; a node left out gets 0."""
     labels = node.labels
-    if spread.require_all and not counting.has_every_key(labels, spread.constraints):
+    if spread.require_all and not domain_counts.has_every_key(labels, spread.constraints):
         return 0
     total = 0.0
     for each in spread.weighed:
@@ -114,7 +114,7 @@ def score_node(spread: SoftSpread, pod: Pod, node: NodeView) -> int:
         if key not in labels:
             continue
         if each.points is None:
-            total += each.worth(counting.pods_on(node, each.constraint, pod.namespace))
+            total += each.worth(domain_counts.pods_on(node, each.constraint, pod.namespace))
         else:
             total += float(each.points[node.label_id(key)])
     return int(total + HALF)
@@ -128,13 +128,13 @@ def score(spread: SoftSpread, pod: Pod, nodes: NodeTable) -> Scores:
         if each.points is not None:
             total += each.points.take(ids)
             continue
-        pods = counting.pods_on_each(nodes, each.constraint, pod.namespace)
+        pods = domain_counts.pods_on_each(nodes, each.constraint, pod.namespace)
         points = pods * each.weight + (each.constraint.max_skew - 1)
         points[ids < 0] = 0.0
         total += points
     scores: Scores = (total + HALF).astype(np.int64)
     if spread.complete is not None:
-        complete = counting.with_every_key(nodes, spread.constraints)
+        complete = domain_counts.with_every_key(nodes, spread.constraints)
         if complete is not None:
             scores[~complete] = 0
     return scores

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import field_validator
 
 from bayplan.framework import PluginArgs
-from bayplan.framework.duration import Duration
+from bayplan.framework.config.duration import Duration
 from bayplan.objects.spare import CLOSE_AFTER_S
 
 

@@ -42,11 +42,11 @@ from bayplan.framework import (
     unresolvable,
 )
 from bayplan.objects import spare
-from bayplan.objects.crane_annotations import is_good
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.objects.spare import CPU_MILLI, LEDGER, MEMORY_MIB, MIB, Declared, Ledger
-from bayplan.plugins.spare_capacity import telling
+from bayplan.objects.third_party.crane_annotations import is_good
+from bayplan.plugins.spare_capacity import text
 from bayplan.plugins.spare_capacity.args import SpareCapacityArgs
 
 NO_LEDGER = Reason(Code.UNRESOLVABLE, "node(s) offer no spare capacity")
@@ -151,7 +151,7 @@ class SpareCapacity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     def tell(self, pod: Pod, node: NodeView) -> Sequence[str]:
         if not spare.is_spare(pod):
             return ()
-        return telling.lines(node, self.close_after_s, self._now())
+        return text.lines(node, self.close_after_s, self._now())
 
     # -- private --
 

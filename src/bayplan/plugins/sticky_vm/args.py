@@ -7,9 +7,9 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from bayplan.framework import PluginArgs
-from bayplan.framework.duration import Duration
-from bayplan.objects.kubevirt import STICKY_NODE
+from bayplan.framework.config.duration import Duration
 from bayplan.objects.requirement import check_key
+from bayplan.objects.third_party.kubevirt import STICKY_NODE
 
 RELEASE = "Release"
 

@@ -42,16 +42,16 @@ from bayplan.framework import (
     Verdicts,
     unresolvable,
 )
-from bayplan.framework.duration import format_duration
+from bayplan.framework.config.duration import format_duration
 from bayplan.framework.handle import handle_of
-from bayplan.objects.kubevirt import INSTANCE, MACHINE, VirtualMachineInstance, owner_of
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
+from bayplan.objects.third_party.kubevirt import INSTANCE, MACHINE, VirtualMachineInstance, owner_of
 from bayplan.plugins.sticky_vm.args import RELEASE, StickyVMArgs
-from bayplan.plugins.sticky_vm.finding import STATEFUL_SET, Finder, Found, Loose, Place, can_be_node
-from bayplan.plugins.sticky_vm.noting import RETRY_S, Notes
-from bayplan.plugins.sticky_vm.releasing import GoneNodes
-from bayplan.plugins.sticky_vm.repairing import Repairer
+from bayplan.plugins.sticky_vm.gone_nodes import GoneNodes
+from bayplan.plugins.sticky_vm.node_notes import RETRY_S, Notes
+from bayplan.plugins.sticky_vm.owners import STATEFUL_SET, Finder, Found, Loose, Place, can_be_node
+from bayplan.plugins.sticky_vm.repairer import Repairer
 
 log = structlog.get_logger()
 

@@ -26,7 +26,7 @@ from bayplan.objects.volume import (
     PersistentVolume,
     PersistentVolumeClaim,
 )
-from bayplan.plugins.volume_binding.assuming import Assumed, Changeable
+from bayplan.plugins.volume_binding.assumed import Assumed, Changeable
 from bayplan.plugins.volume_binding.filtering import Found, reaches_node
 
 POLL_S = 1.0

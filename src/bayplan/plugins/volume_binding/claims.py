@@ -25,8 +25,8 @@ from bayplan.objects.volume import (
     StorageClass,
 )
 from bayplan.plugins.attachable_volumes import not_created_for
-from bayplan.plugins.following import Index
-from bayplan.plugins.volume_binding.assuming import Assumed
+from bayplan.plugins.object_index import Index
+from bayplan.plugins.volume_binding.assumed import Assumed
 
 UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
 

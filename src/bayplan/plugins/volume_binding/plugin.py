@@ -48,7 +48,7 @@ from bayplan.framework.handle import handle_of
 from bayplan.objects.pod import Pod
 from bayplan.plugins.csi_nodes import CSINodes
 from bayplan.plugins.volume_binding import binding, filtering, requeueing
-from bayplan.plugins.volume_binding.assuming import Assumed, OutOfSyncError
+from bayplan.plugins.volume_binding.assumed import Assumed, OutOfSyncError
 from bayplan.plugins.volume_binding.binding import Reserved
 from bayplan.plugins.volume_binding.claims import UNBOUND_IMMEDIATE, ClaimReader, PodClaims
 from bayplan.plugins.volume_binding.filtering import BIND_CONFLICT, NO_SPACE, NO_VOLUME, NODE_CONFLICT

@@ -1,0 +1,1 @@
+"""``bayplan annotator`` as a process."""

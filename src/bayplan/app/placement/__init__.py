@@ -1,0 +1,1 @@
+"""``bayplan placement``: the controller on a hub."""

@@ -1,0 +1,219 @@
+"""
+The placement controller as a process on a hub: ``bayplan placement`` calls ``run_placement``.
+
+Wiring, and only wiring: informers feed ``placement.state``, and ``app.placement.decision_writer`` writes what was
+decided, on the leader only. A write that fails is tried again, later each time; an unchanged decision is not written at
+all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+import structlog
+
+from bayplan.app.placement.decision_writer import DecisionWriter
+from bayplan.app.scheduler.informers import publish
+from bayplan.app.shell.http_server import Page
+from bayplan.app.shell.lifecycle import Supervisor
+from bayplan.app.shell.metrics import SERVICE_GAUGES, Declared, PrometheusMetrics
+from bayplan.app.shell.process import ServiceOptions, run_controller
+from bayplan.clock import SystemClock
+from bayplan.errors import LeadershipLostError
+from bayplan.kube.client import Client
+from bayplan.kube.informer import SILENCE_S, Informer
+from bayplan.kube.leader_election import LeaderElection
+from bayplan.kube.recorder import Recorder
+from bayplan.objects.kinds import Kind, all_kinds
+from bayplan.objects.meta import ApiObject
+from bayplan.objects.third_party import placement as api
+from bayplan.placement import explaining
+from bayplan.placement.events import Applied, Deleted, Event, TimePassed
+from bayplan.placement.state import PlacementState
+
+log = structlog.get_logger()
+
+T = TypeVar("T")
+
+# News come in bursts; looking once at all of them is enough.
+PAUSE_S = 0.05
+# Deciding holds up everything else, renewing the lease as well, so it is done in slices.
+NEWS_AT_ONCE, DECIDED_AT_ONCE = 500, 50
+SETTLE_S = 5.0
+"""How long between two rounds of moves that a budget allows."""
+DRAIN_S = 2.0
+
+COUNTERS = {"bayplan_placement_writes": Declared("Objects written, by what was done.", ("what",))}
+GAUGES = {
+    "bayplan_placements": Declared("Placements there are."),
+    "bayplan_placements_not_written": Declared("Placements whose writes failed and wait to be tried again."),
+    **SERVICE_GAUGES,
+}
+_BUCKETS = (0.0001, 0.001, 0.01, 0.1, 1.0, 10.0)
+HISTOGRAMS = {
+    "bayplan_placement_compute_seconds": Declared("Deciding, for one burst of events.", (), _BUCKETS),
+    "bayplan_placement_write_seconds": Declared("Writing, for one burst of events.", (), _BUCKETS),
+    "bayplan_placement_bind_seconds": Declared("Writing one placement.", (), _BUCKETS),
+}
+
+
+def run_placement(options: ServiceOptions) -> int:
+    """Run until stopped; the exit code."""
+    return run_controller(options, lambda client, election: LivePlacement(client, election=election))
+
+
+class LivePlacement:
+    """One placement controller."""
+
+    def __init__(self, client: Client, *, election: LeaderElection | None = None, silence_s: float = SILENCE_S) -> None:
+        self._client = client
+        self._supervisor = Supervisor(election)
+        self.metrics = PrometheusMetrics(COUNTERS, GAUGES, HISTOGRAMS)
+        self.state = PlacementState(time.time())
+        self._kinds = {kind.name: kind for kind in all_kinds() if kind.group == api.GROUP}
+        self.informers = {name: self._informer(kind, silence_s) for name, kind in self._kinds.items()}
+        self._leads = False
+        self._events: list[Event] = []
+        self._stale: set[str] = set()
+        """Placements whose objects changed since the state was last told."""
+        self._recorder = Recorder(client, SystemClock())
+        self._writer = DecisionWriter(client, self._kinds, self._recorder, self.metrics, self._check)
+        self._settle_at = 0.0
+        resource = {"group": api.GROUP, "resource": "placements"}
+        self.pages = (Page("/placements/{namespace}/{name}", resource, self._explain),)
+        self._woken = asyncio.Event()
+
+    async def run(self) -> None:
+        """Until cancelled, or until the lease is lost, or a part that should run for ever breaks."""
+        await self._supervisor.run(self._work(), self._stop)
+
+    @property
+    def is_stopping(self) -> bool:
+        return self._supervisor.is_stopping
+
+    def is_ready(self) -> bool:
+        return all(informer.synced.is_set() for informer in self.informers.values())
+
+    def _explain(self, namespace: str, name: str) -> bytes | None:
+        """What ``bayplan place`` would show of a placement; only the replica that leads knows."""
+        key = f"{namespace}/{name}"
+        if key not in self.state.placements():
+            return None
+        evaluation = self.state.evaluation(key)
+        document = explaining.explain(evaluation, time.time(), self.state.others(evaluation.plan))
+        return msgspec.json.encode(document)
+
+    def render_metrics(self) -> bytes:
+        self.metrics.gauge("bayplan_placements", len(self.state.placements()))
+        self.metrics.gauge("bayplan_placements_not_written", len(self._writer.retries))
+        publish(self.metrics, self.informers.values(), self._supervisor.election)
+        return self.metrics.render()
+
+    async def _work(self) -> None:
+        for informer in self.informers.values():
+            self._supervisor.keep_running(informer.run())
+        await asyncio.gather(*(informer.synced.wait() for informer in self.informers.values()))
+        await self._supervisor.lead()
+        self._supervisor.keep_running(self._recorder.run())
+        self._leads = True
+        self.state = PlacementState(time.time())
+        # Placements last: what they have already counts before any of them is decided.
+        things = [thing for informer in self.informers.values() for thing in informer.objects()]
+        self._events = [Applied(each) for each in sorted(things, key=lambda each: isinstance(each, api.Placement))]
+        await self._decide()
+        stale = set(self.state.placements())
+        log.info("synced", clusters=len(self.state.fleet.table), placements=len(stale))
+        while True:
+            self._woken.clear()
+            await self._publish(stale | await self._decide())
+            stale = set()
+            await self._news()
+            await asyncio.sleep(PAUSE_S)
+
+    async def _decide(self) -> set[str]:
+        """Take in what happened and decide, in slices; the placements whose objects may differ from that."""
+        # Together: of what happens from here on, the state does not know yet.
+        events, self._events = self._events, []
+        stale, self._stale = self._stale, set()
+        spent = 0.0
+        keys: set[str] = set()
+        for some in _slices([TimePassed(time.time()), *events], NEWS_AT_ONCE):
+            started = time.perf_counter()
+            keys |= self.state.note(some)
+            spent += time.perf_counter() - started
+            await asyncio.sleep(0)
+        if time.monotonic() >= self._settle_at:
+            keys |= self.state.unsettled
+            self._settle_at = time.monotonic() + SETTLE_S
+        for few in _slices(sorted(keys), DECIDED_AT_ONCE):
+            started = time.perf_counter()
+            stale.update(change.key for change in self.state.decide(few))
+            spent += time.perf_counter() - started
+            await asyncio.sleep(0)
+        self.metrics.observe("bayplan_placement_compute_seconds", spent)
+        return stale
+
+    async def _publish(self, keys: set[str]) -> None:
+        started = time.perf_counter()
+        await self._writer.write_all(
+            keys, self.state, self.informers["Placement"].objects(), self.informers["PlacementDecision"].objects()
+        )
+        self.metrics.observe("bayplan_placement_write_seconds", time.perf_counter() - started)
+
+    def _check(self) -> None:
+        if not self._supervisor.may_write():
+            raise LeadershipLostError("not the leader any more: nothing was written")
+
+    async def _news(self) -> None:
+        """Until something happens, an answer stops to hold, or a write is to be tried again."""
+        waits = [self.state.next_at - time.time(), self._writer.retries.next_at - time.monotonic()]
+        if self.state.unsettled:
+            waits.append(SETTLE_S)
+        wait = max(0.0, min(waits))
+        try:
+            # Not wait_for: until Python 3.12 it forgets a cancellation that comes together with the news.
+            async with asyncio.timeout(None if wait == float("inf") else wait):
+                await self._woken.wait()
+        except TimeoutError:
+            return
+
+    def _informer(self, kind: Kind, silence_s: float) -> Informer[Any]:
+        return Informer(
+            self._client,
+            kind,
+            added=lambda thing: self._tell(Applied(thing)),
+            changed=lambda old, new: self._tell(Applied(new), old),
+            deleted=lambda thing: self._tell(Deleted(thing)),
+            silence_s=silence_s,
+            essential=True,
+        )
+
+    def _tell(self, event: Applied | Deleted, old: ApiObject | None = None) -> None:
+        if not self._leads:
+            # Who does not lead decides nothing, and starts from all that is there when it does.
+            return
+        self._events.append(event)
+        thing: ApiObject = event.thing
+        self._writer.seen(thing, is_gone=isinstance(event, Deleted))
+        if isinstance(thing, api.PlacementDecision):
+            self._stale.add(thing.placement)
+            if isinstance(old, api.PlacementDecision):
+                self._stale.add(old.placement)
+        elif isinstance(thing, api.Placement):
+            self._stale.add(thing.key)
+            if not isinstance(old, api.Placement) or old.metadata.generation != thing.metadata.generation:
+                # Another one than the one that could not be written.
+                self._writer.retries.forget(thing.key)
+        self._woken.set()
+
+    async def _stop(self, lost: bool) -> None:
+        if not lost:
+            await self._recorder.drain(DRAIN_S)
+
+
+def _slices(things: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (things[start : start + size] for start in range(0, len(things), size))

@@ -1,0 +1,1 @@
+"""``bayplan rebalancer`` as a process."""

@@ -1,0 +1,1 @@
+"""``bayplan scheduler``: informers, engine and writer, wired together."""

@@ -1,0 +1,1 @@
+"""What every service shares: process, signals, leader election, health port, metrics, logs."""

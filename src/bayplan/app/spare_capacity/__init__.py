@@ -1,0 +1,1 @@
+"""The controller of spare capacity as part of the live rebalancer and annotator processes."""

@@ -1,0 +1,1 @@
+"""Preemption: who would have to go, on one node and on many, and the budgets that protect them."""

@@ -1,0 +1,1 @@
+"""What an API server does to an object that somebody writes: defaults, checks, refusals."""

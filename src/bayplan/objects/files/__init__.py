@@ -1,0 +1,1 @@
+"""From files to objects: find, read within bounds, parse, decode, check, fill in."""

@@ -1,0 +1,1 @@
+"""Kinds of other projects: Kosmos, Crane, KubeVirt, Open Cluster Management."""

@@ -1,0 +1,1 @@
+"""Workload files, and how fast the engine schedules them in memory."""

@@ -1,0 +1,1 @@
+"""What other controllers do in a cluster, in virtual time: workloads, budgets, taints, volumes."""

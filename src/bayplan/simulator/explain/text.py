@@ -1,0 +1,155 @@
+"""
+An explanation for people: the verdict, why nodes were not suitable, what is missing, who would be best.
+
+``bayplan explain`` prints ``as_text``; the report of ``simulate --explain`` takes the ``details``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayplan.simulator.explain import plugin_numbers
+from bayplan.simulator.explain.explanation import BOUND, SCHEDULABLE, UNSCHEDULABLE
+from bayplan.simulator.tables import Style, plain, table
+
+MAX_NAMES = 3
+"""How many nodes of a group are named before "and 12 more"."""
+
+MAX_MISSES = 3
+
+
+def as_text(document: dict[str, Any], *, top: int = 3, style: Style = plain, others: int = 0) -> str:
+    """
+    Everything there is to say, the verdict first; ``top`` nodes have their scores shown, ``others`` is how many pods
+    fare the same.
+    """
+    return "\n".join([verdict(document, style, others), *details(document, top)])
+
+
+def details(document: dict[str, Any], top: int = 3) -> list[str]:
+    """What follows the verdict, line by line."""
+    lines: list[str] = []
+    known = plugin_numbers.as_lines(document, max(top, MAX_MISSES))
+    for part in (_groups(document), _misses(document), _preemption(document), _scores(document, top), known):
+        if part:
+            lines += ["", *part]
+    return lines
+
+
+def verdict(document: dict[str, Any], style: Style = plain, others: int = 0) -> str:
+    """The first line: which pod, and how it fares."""
+    pod = f"{document['pod']['namespace']}/{document['pod']['name']}{f' and {others} more' if others else ''}"
+    word, choice = style(document["verdict"]), document["choice"]
+    if document["verdict"] == BOUND:
+        return f"{pod}: {word} to {document['node']}{_standing(document)}"
+    if document["verdict"] == SCHEDULABLE:
+        return f"{pod}: {word}, it would go to {choice['best']}{_lead(choice)}"
+    who = [f" (held by {document['gatedBy']})"] if "gatedBy" in document else []
+    who += [f" (rejected by {document['rejectedBy']} on {choice['best']})"] if "rejectedBy" in document else []
+    gate = "".join(who)
+    return f"{pod}: {word}{gate}: {document['message']}"
+
+
+def _lead(choice: dict[str, Any]) -> str:
+    if choice["runnerUp"] is None:
+        return ", the only node that fits"
+    if choice["ties"] > 1:
+        return f", one of {choice['ties']} nodes with the best score"
+    return f", {choice['margin']} points ahead of {choice['runnerUp']}"
+
+
+def _standing(document: dict[str, Any]) -> str:
+    """How the node of a bound pod would do if the choice were made now."""
+    node, choice = document["node"], document["choice"]
+    if "error" in document and not document["nodes"]:
+        return f"; judging it anew failed: {document['error']}"
+    own = next((each for each in document["nodes"] if each["name"] == node), None)
+    if own is None:
+        return f"; {document['message']}" if document["message"] else ""
+    if not own["feasible"]:
+        return f"; it would not be put there now: {', '.join(own['reasons'])}"
+    if choice is not None and choice["best"] == node:
+        return f"; still the best choice{_lead(choice)}"
+    best = next(each for each in document["nodes"] if each["name"] == choice["best"])
+    if best["total"] == own["total"]:
+        return f"; still one of the best, with as many points as {best['name']}"
+    return f"; now {best['name']} would be better by {best['total'] - own['total']} points"
+
+
+# -- parts --
+
+
+def _groups(document: dict[str, Any]) -> list[str]:
+    """Nodes with the same reasons together; the counts add up to all nodes."""
+    nodes = document["nodes"]
+    groups: dict[tuple[str, str], list[str]] = {}
+    for node in nodes:
+        if not node["feasible"]:
+            key = node.get("plugin") or "-", ", ".join(node["reasons"])
+            groups.setdefault(key, []).append(node["name"])
+    if not groups:
+        return []
+    fits = [node["name"] for node in nodes if node["feasible"]]
+    rows = [[str(len(fits)), "-", "fits", named(fits)]] if fits else []
+    rows += [
+        [str(len(names)), plugin, reasons, named(names)]
+        for (plugin, reasons), names in sorted(groups.items(), key=lambda item: -len(item[1]))
+    ]
+    rows.append([str(len(nodes)), "", "nodes in all", ""])
+    return table(["NODES", "PLUGIN", "REASON", "WHICH"], rows).splitlines()
+
+
+def named(names: list[str]) -> str:
+    """The first of some names, and how many more there are."""
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(names[:MAX_NAMES]) + more
+
+
+def _misses(document: dict[str, Any]) -> list[str]:
+    if document["verdict"] != UNSCHEDULABLE:
+        return []
+    near = [node for node in document["nodes"] if node.get("shortfall")][:MAX_MISSES]
+    rows = [[node["name"], ", ".join(_lack(document, *each) for each in node["shortfall"].items())] for node in near]
+    return table(["NEAREST MISS", "IT LACKS"], rows).splitlines() if rows else []
+
+
+def _lack(document: dict[str, Any], resource: str, amount: str) -> str:
+    asked = document["requests"].get(resource)
+    return f"{amount} {resource}" + (f" of the {asked} asked for" if asked is not None else "")
+
+
+def _preemption(document: dict[str, Any]) -> list[str]:
+    if document["verdict"] != UNSCHEDULABLE or "gatedBy" in document or "rejectedBy" in document:
+        return []
+    if "error" in document:
+        return ["Nobody knows whether preemption would help: a plugin failed."]
+    preemption = document["preemption"]
+    if preemption is None:
+        return ["Preemption would not help."]
+    victims = ", ".join(preemption["victims"])
+    return [f"Preemption would help: without {victims} it fits on {preemption['node']}."]
+
+
+def _scores(document: dict[str, Any], top: int) -> list[str]:
+    """The best nodes side by side, and the pod's own if it is not among them."""
+    feasible = [node for node in document["nodes"] if node["feasible"]]
+    if len(feasible) == 1 and feasible[0]["total"] is None:
+        return [f"Nothing was scored: {feasible[0]['name']} is the only node that fits."]
+    scored = [node for node in feasible if node["total"] is not None]
+    shown = scored[:top] + [node for node in scored[top:] if node["name"] == document["node"]]
+    if not shown:
+        return []
+    plugins = list(shown[0]["scores"])
+    rows = [
+        [plugin, f"x{shown[0]['scores'][plugin]['weight']}", *(_points(node["scores"][plugin]) for node in shown)]
+        for plugin in plugins
+    ]
+    rows.append(["TOTAL", "", *(str(node["total"]) for node in shown)])
+    return table(["SCORE", "WEIGHT", *(node["name"] for node in shown)], rows).splitlines()
+
+
+def _points(score: dict[str, int]) -> str:
+    """What counts, and the plugin's own number where that was another one."""
+    if score["raw"] == score["normalized"]:
+        return str(score["weighted"])
+    return f"{score['weighted']} (raw {score['raw']})"

@@ -1,0 +1,1 @@
+"""What happened in a simulation: documents for programs, tables for people."""

@@ -1,0 +1,154 @@
+"""Install manifests: one source, harmless settings, and rules that follow from what the plugins read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import bayplan
+from bayplan.app.install_manifests import ALL, PARTS, manifests
+from bayplan.app.scheduler.informers import kinds_for
+from bayplan.framework.config.loading import load_config
+from bayplan.framework.config.model import SchedulerConfig
+from bayplan.framework.profile import build_profiles
+from bayplan.framework.registry import Registry
+from bayplan.plugins import IN_TREE
+from bayplan.plugins.defaults import DEFAULT_PLUGINS
+
+ROOT = Path(__file__).resolve().parents[2]
+BASE = ROOT / "deploy" / "base"
+SOURCE = ROOT / "src" / "bayplan" / "app" / "manifests" / "scheduler"
+
+
+def documents(part: str = "scheduler", image: str | None = None) -> dict[tuple[str, str], dict[str, Any]]:
+    found = yaml.safe_load_all(manifests(part, image))
+    return {(each["kind"], each["metadata"]["name"]): each for each in found}
+
+
+def pod_spec() -> dict[str, Any]:
+    spec: dict[str, Any] = documents()["Deployment", "bayplan-scheduler"]["spec"]["template"]["spec"]
+    return spec
+
+
+@pytest.mark.parametrize("file", PARTS["scheduler"])
+def test_deploy_holds_the_files_that_the_command_prints(file: str) -> None:
+    assert (BASE / file).read_text() == (SOURCE / file).read_text(), f"cp {SOURCE}/*.yaml {BASE}/"
+
+
+def test_every_file_is_printed_and_in_the_kustomization() -> None:
+    kustomization = yaml.safe_load((BASE / "kustomization.yaml").read_text())
+
+    assert {file.name for file in SOURCE.iterdir()} == set(PARTS["scheduler"]) == set(kustomization["resources"])
+
+
+@pytest.mark.parametrize("file", PARTS["rebalancer"])
+def test_deploy_holds_the_files_of_the_rebalancer(file: str) -> None:
+    source, copy = SOURCE.parent / "rebalancer", ROOT / "deploy" / "rebalancer"
+    assert (copy / file).read_text() == (source / file).read_text(), f"cp {source}/*.yaml {copy}/"
+    assert yaml.safe_load((copy / "kustomization.yaml").read_text())["resources"] == list(PARTS["rebalancer"])
+
+
+@pytest.mark.parametrize("file", PARTS["placement"])
+def test_deploy_holds_the_files_of_the_placement_controller(file: str) -> None:
+    source, copy = SOURCE.parent / "placement", ROOT / "deploy" / "placement"
+    assert (copy / file).read_text() == (source / file).read_text(), f"cp {source}/*.yaml {copy}/"
+    assert yaml.safe_load((copy / "kustomization.yaml").read_text())["resources"] == list(PARTS["placement"])
+
+
+def test_the_rebalancer_reads_what_the_scheduler_reads_and_the_policies() -> None:
+    def readable(part: str, role: str) -> set[tuple[str, str]]:
+        rules = documents(part)["ClusterRole", role]["rules"]
+        return {
+            (group, resource)
+            for rule in rules
+            if "watch" in rule["verbs"]
+            for group in rule["apiGroups"]
+            for resource in rule["resources"]
+        }
+
+    policies = readable("crds", "bayplan-policy-reader")
+    assert readable("rebalancer", "bayplan-rebalancer") == readable("scheduler", "bayplan-scheduler") | policies
+    deployment = documents("rebalancer")["Deployment", "bayplan-rebalancer"]
+    assert deployment["spec"]["template"]["spec"]["containers"][0]["image"] == f"bayplan:{bayplan.__version__}"
+
+
+def test_all_is_every_part() -> None:
+    assert documents(ALL) == {key: value for part in PARTS for key, value in documents(part).items()}
+
+
+def test_the_image_is_that_of_this_version_unless_another_is_given() -> None:
+    assert pod_spec()["containers"][0]["image"] == f"bayplan:{bayplan.__version__}"
+    other = documents(image="mirror:5000/team/bayplan:next")["Deployment", "bayplan-scheduler"]
+    assert other["spec"]["template"]["spec"]["containers"][0]["image"] == "mirror:5000/team/bayplan:next"
+
+
+def shipped_config() -> tuple[SchedulerConfig, list[str]]:
+    written = documents()["ConfigMap", "bayplan-scheduler"]["data"]["scheduler-config.yaml"]
+    return load_config(yaml.safe_load(written), "scheduler-config.yaml")
+
+
+def test_the_role_reads_exactly_the_kinds_that_the_shipped_configuration_asks_for() -> None:
+    rules = documents()["ClusterRole", "bayplan-scheduler"]["rules"]
+    readable = {
+        (group, resource)
+        for rule in rules
+        if "watch" in rule["verbs"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+    }
+    profiles, _ = build_profiles(shipped_config()[0], Registry(IN_TREE), DEFAULT_PLUGINS)
+
+    assert readable == {(kind.group, kind.plural) for kind in kinds_for(profiles.values())}
+
+
+def test_no_rule_is_a_wildcard_or_touches_secrets() -> None:
+    for document in documents().values():
+        for rule in document.get("rules", ()):
+            words = [*rule.get("apiGroups", ()), *rule.get("resources", ()), *rule["verbs"]]
+            assert "*" not in words
+            assert "secrets" not in words
+
+
+def test_the_configuration_loads_without_warnings_and_matches_the_lease_role() -> None:
+    config, warnings = shipped_config()
+    (role,) = (each for key, each in documents().items() if key[0] == "Role")
+
+    assert warnings == []
+    assert [profile.scheduler_name for profile in config.profiles] == ["bayplan"]
+    assert role["metadata"]["namespace"] == config.leader_election.resource_namespace
+    assert role["rules"][1]["resourceNames"] == [config.leader_election.resource_name]
+
+
+def test_the_pods_may_do_as_little_as_possible() -> None:
+    spec = pod_spec()
+    (container,) = spec["containers"]
+
+    assert spec["securityContext"]["runAsNonRoot"] is True
+    assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+
+
+def test_probes_ask_the_port_that_the_scheduler_serves() -> None:
+    (container,) = pod_spec()["containers"]
+    (port,) = container["ports"]
+
+    assert port == {"name": "https", "containerPort": 10259}
+    for probe, path in (("startupProbe", "/livez"), ("livenessProbe", "/livez"), ("readinessProbe", "/readyz")):
+        assert container[probe]["httpGet"] == {"path": path, "port": "https", "scheme": "HTTPS"}
+
+
+def test_one_replica_may_go_at_a_time() -> None:
+    found = documents()
+
+    assert found["Deployment", "bayplan-scheduler"]["spec"]["replicas"] == 2
+    assert found["PodDisruptionBudget", "bayplan-scheduler"]["spec"]["maxUnavailable"] == 1
+    selector = found["Deployment", "bayplan-scheduler"]["spec"]["selector"]
+    assert found["PodDisruptionBudget", "bayplan-scheduler"]["spec"]["selector"] == selector
+    assert found["Service", "bayplan-scheduler"]["spec"]["selector"] == selector["matchLabels"]
