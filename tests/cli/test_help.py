@@ -117,7 +117,8 @@ def test_every_service_can_do_without_a_lease(shell: Shell, monkeypatch: pytest.
     seen: list[process.ServiceOptions] = []
     more = ["--prometheus-address", "http://localhost:9"] if command == "annotator" else []
     monkeypatch.setattr(
-        f"bayplan.app.{command}.live.run_{command}", lambda options: seen.append(getattr(options, "service", options)) or 0
+        f"bayplan.app.{command}.live.run_{command}",
+        lambda options: seen.append(getattr(options, "service", options)) or 0,
     )
     for typed in ("--no-leader-elect", "--leader-elect=false", "--leader-elect"):
         assert shell.run(command, *more, typed).code == 0

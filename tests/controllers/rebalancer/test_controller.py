@@ -157,7 +157,9 @@ def test_refusals_are_waited_out_longer_each_time() -> None:
 
 
 @pytest.mark.parametrize(
-    "budgets", [MoveLimits(moving=2), MoveLimits(per_namespace=2), MoveLimits(per_domain=2)], ids=["all", "namespace", "domain"]
+    "budgets",
+    [MoveLimits(moving=2), MoveLimits(per_namespace=2), MoveLimits(per_domain=2)],
+    ids=["all", "namespace", "domain"],
 )
 def test_budgets_of_the_process_go_before_those_of_the_policy(budgets: MoveLimits) -> None:
     made = desk({"regionA": 0, "regionB": 8}, Settings(budgets=budgets), maxUnavailable=5)

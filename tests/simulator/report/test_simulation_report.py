@@ -91,7 +91,9 @@ def test_pods_with_the_same_message_are_told_of_together_and_explained_once() ->
 
 
 def test_pods_with_the_same_message_that_lack_other_amounts_are_explained_apart() -> None:
-    text = simulation_report.as_table(simulated(node("n1"), pod("big-1", "9"), pod("big-2", "20"), with_explanations=True))
+    text = simulation_report.as_table(
+        simulated(node("n1"), pod("big-1", "9"), pod("big-2", "20"), with_explanations=True)
+    )
     assert "5 cpu of the 9 asked for" in text
     assert "16 cpu of the 20 asked for" in text
 
