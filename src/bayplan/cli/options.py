@@ -120,7 +120,7 @@ def _leave(*_: object) -> NoReturn:
 
 def read_now(text: str | None) -> float | None:
     """``--now`` as epoch seconds."""
-    from bayplan.objects.meta import parse_time
+    from bayplan.objects.times import parse_time
     from bayplan.simulator.clock_loop import END
 
     try:

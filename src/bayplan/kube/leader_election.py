@@ -14,13 +14,13 @@ import math
 import random
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import structlog
 
 from bayplan.errors import ApiError, ConflictError, LeadershipLostError, NotFoundError, TransportError
 from bayplan.kube.client import Client
+from bayplan.objects.times import format_micro_time
 
 log = structlog.get_logger()
 
@@ -188,4 +188,4 @@ def _holder(lease: dict[str, Any]) -> str:
 
 
 def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return format_micro_time(time.time())

@@ -14,7 +14,6 @@ import socket
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import structlog
@@ -24,6 +23,7 @@ from bayplan.errors import ApiError, NotFoundError, ServerError, TooManyRequests
 from bayplan.kube.client import MERGE_PATCH, Client
 from bayplan.objects.kinds import api_version_of, kind_of
 from bayplan.objects.meta import ApiObject
+from bayplan.objects.times import format_micro_time
 
 log = structlog.get_logger()
 
@@ -208,7 +208,7 @@ class Recorder:
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
             "metadata": {"name": series.name, "namespace": series.pod.namespace},
-            "eventTime": _micro(series.first_at),
+            "eventTime": format_micro_time(series.first_at),
             "type": series.type,
             "reason": series.reason,
             "action": series.action,
@@ -225,7 +225,7 @@ class Recorder:
 
 
 def _counted(series: _Series) -> dict[str, Any]:
-    return {"count": series.count, "lastObservedTime": _micro(series.last_at)}
+    return {"count": series.count, "lastObservedTime": format_micro_time(series.last_at)}
 
 
 def _reference(thing: ApiObject) -> dict[str, str]:
@@ -237,7 +237,3 @@ def _reference(thing: ApiObject) -> dict[str, str]:
         "uid": thing.uid,
         "resourceVersion": thing.metadata.resource_version,
     }
-
-
-def _micro(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"

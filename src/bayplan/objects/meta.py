@@ -1,13 +1,11 @@
 """What every Kubernetes object carries: name, labels, owners, times, and the label selector.
 
-Every other module of `objects` builds on this one; `parse_time` is for whoever needs a wire time as a number.
+Every other module of `objects` builds on this one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -127,19 +125,3 @@ class ApiObject(msgspec.Struct, rename="camel", frozen=True, kw_only=True, omit_
     def evolve(self, **changes: Any) -> Any:
         """A copy with some fields replaced; nothing computed for the old one is carried over."""
         return msgspec.structs.replace(self, **changes)
-
-
-@lru_cache(maxsize=4096)
-def _epoch(text: str) -> float:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None or "T" not in text.upper():
-        raise ValueError(f'"{text}" is not a time; write it like 2026-01-31T10:00:00Z')
-    return moment.timestamp()
-
-
-def parse_time(text: str | None) -> float | None:
-    """An RFC 3339 time as epoch seconds; nothing stays nothing."""
-    return _epoch(text) if text else None

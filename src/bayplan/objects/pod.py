@@ -31,7 +31,7 @@ from bayplan.objects.affinity import (
     compile_required,
     compile_spread,
 )
-from bayplan.objects.meta import ApiObject, LabelSelector, LabelSelectorRequirement, parse_time
+from bayplan.objects.meta import ApiObject, LabelSelector, LabelSelectorRequirement
 from bayplan.objects.pod_spec import (
     Condition,
     Container,
@@ -48,6 +48,7 @@ from bayplan.objects.pod_spec import (
 from bayplan.objects.pod_volume import Volume
 from bayplan.objects.resources import Resources
 from bayplan.objects.selector import NodeRequirement, NodeTerm, PodTerm, compile_node_selector
+from bayplan.objects.times import parse_time
 from bayplan.objects.toleration import Toleration
 
 __all__ = [

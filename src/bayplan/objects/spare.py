@@ -12,7 +12,8 @@ import json
 from typing import Any, NamedTuple
 
 from bayplan.objects.pod import Pod
-from bayplan.objects.third_party.crane_annotations import format_stamp, is_good, parse_stamp
+from bayplan.objects.third_party.crane_annotations import is_good, parse_stamp
+from bayplan.objects.times import format_time
 
 GROUP = "spare.bayplan.io"
 CPU_MILLI = f"{GROUP}/cpu-milli"
@@ -78,7 +79,7 @@ class Ledger(NamedTuple):
         written = {
             "cpuMilli": self.cpu_milli,
             "memoryMiB": self.memory_mib,
-            "sampledAt": format_stamp(self.sampled_at),
+            "sampledAt": format_time(self.sampled_at),
             "cpu": self.cpu_because,
             "memory": self.memory_because,
         }

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayplan.objects.meta import parse_time
 from bayplan.objects.quantity import Quantity, parse
 from bayplan.objects.third_party.placement import CLAIM, LABEL, AddOnPlacementScore, ManagedCluster
+from bayplan.objects.times import parse_time
 from bayplan.objects.toleration import Taint
 
 Mask: TypeAlias = npt.NDArray[np.bool_]

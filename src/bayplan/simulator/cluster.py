@@ -11,7 +11,6 @@ import asyncio
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -26,6 +25,7 @@ from bayplan.objects import kinds
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.pod import Condition, Pod
 from bayplan.objects.pod_spec import PodStatus
+from bayplan.objects.times import format_time
 from bayplan.simulator.clock_loop import Standstill
 from bayplan.simulator.controllers.disruption_budgets import DisruptionController
 from bayplan.simulator.controllers.volumes import Volumes
@@ -313,7 +313,7 @@ class SimulatedCluster:
         """The time as it is written; many pods are bound in one moment."""
         now = self._clock.now()
         if self._time_text[0] != now:
-            self._time_text = now, datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            self._time_text = now, format_time(now)
         return self._time_text[1]
 
 

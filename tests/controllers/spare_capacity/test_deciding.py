@@ -12,7 +12,8 @@ from bayplan.objects.load_estimate import Use
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.objects.spare import CPU_MILLI, LEDGER, MEMORY_MIB, Ledger, read_ledger
-from bayplan.objects.third_party.crane_annotations import format_load, format_stamp
+from bayplan.objects.third_party.crane_annotations import format_load
+from bayplan.objects.times import format_time
 from bayplan.testing import node, pod
 
 NOW = 1_750_000_000.0
@@ -29,7 +30,7 @@ def busy(cpu: float, memory: float, at: float = NOW, ledger: Ledger | None = Non
 
 def spare_pod(name: str, memory_mib: int = 20480, *, priority: int = 0, started: float = NOW - 3600) -> Pod:
     made = pod(name).request({CPU_MILLI: 2000, MEMORY_MIB: memory_mib}).priority(priority).on("n")
-    return made.owned_by("ReplicaSet", f"set-{name}").started(format_stamp(started)).build()
+    return made.owned_by("ReplicaSet", f"set-{name}").started(format_time(started)).build()
 
 
 def plan(
@@ -89,7 +90,7 @@ def test_without_a_load_that_is_young_enough_it_is_closed_and_that_is_told_once(
     first = plan(busy(0.1, 0.1, ledger=opened), now=NOW + 360)
     assert ledger(first)[:2] == (0, 0)
     assert first.closed == ["n"]
-    assert ledger(first).cpu_because == f"0: closed, the node's load is from {format_stamp(NOW)}"
+    assert ledger(first).cpu_because == f"0: closed, the node's load is from {format_time(NOW)}"
     again = plan(busy(0.1, 0.1, ledger=ledger(first)), now=NOW + 400, memory=first.memory)
     assert (again.closed, again.ledgers) == ([], {})
     fresh = plan(
@@ -111,7 +112,7 @@ def test_a_node_without_metrics_is_closed() -> None:
     ids=["to come", "infinite", "too large"],
 )
 def test_a_load_that_cannot_be_believed_closes_the_ledger(cpu: str, at: float) -> None:
-    loads = {"cpu_usage_avg_5m": f"{cpu},{format_stamp(at)}", "mem_usage_avg_5m": format_load(0.1, at)}
+    loads = {"cpu_usage_avg_5m": f"{cpu},{format_time(at)}", "mem_usage_avg_5m": format_load(0.1, at)}
     found = plan(node("n").allocatable(cpu="40", memory="188Gi").annotation(loads).build())
     assert ledger(found)[:2] == (0, 0)
     assert found.closed == ["n"]

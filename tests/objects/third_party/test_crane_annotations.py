@@ -14,10 +14,10 @@ from bayplan.objects.third_party.crane_annotations import (
     Reading,
     format_hot_value,
     format_load,
-    format_stamp,
     read,
     time_zone,
 )
+from bayplan.objects.times import format_time
 
 TEN = datetime(2026, 1, 31, 10, 0, tzinfo=UTC).timestamp()
 
@@ -109,4 +109,4 @@ def test_what_is_written_is_read_back(fraction: float, at: int) -> None:
     assert got is not None
     assert got.at == at
     assert got.value == pytest.approx(fraction, abs=5e-6)
-    assert len(format_stamp(at)) == 20
+    assert len(format_time(at)) == 20

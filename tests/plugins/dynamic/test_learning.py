@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bayplan.objects.pod import Pod
-from bayplan.objects.third_party.crane_annotations import format_stamp
+from bayplan.objects.times import format_time
 from bayplan.plugins.dynamic.learning import Learning, workload_of
 from bayplan.testing import pod
 
 
 def started(name: str, at: float, app: str = "web") -> Pod:
     made = pod(name).owned_by("ReplicaSet", f"{app}-7f").label({"pod-template-hash": "7f"})
-    return made.on("n").started(format_stamp(at)).build()
+    return made.on("n").started(format_time(at)).build()
 
 
 def test_a_workload_is_its_deployment() -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -28,6 +27,7 @@ from bayplan.objects import kinds
 from bayplan.objects.kinds import Kind
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.third_party import placement as api
+from bayplan.objects.times import format_time
 from bayplan.placement import decision_writes
 from bayplan.placement.announcements import announcements
 from bayplan.placement.state import PlacementState
@@ -94,7 +94,7 @@ class DecisionWriter:
             self.retries.forget(key)
             return
         evaluation = state.evaluation(key)
-        writes = decision_writes.writes_for(evaluation, placement, existing, _now())
+        writes = decision_writes.writes_for(evaluation, placement, existing, format_time(time.time()))
         if not writes:
             self.retries.forget(key)
             return
@@ -153,7 +153,3 @@ class DecisionWriter:
         answer = await self._client.send(method, path, body=body, content_type=content_type, guard=self._check)
         if method != "DELETE":
             self._written.note(kinds.decode(msgspec.json.decode(answer.body)))
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

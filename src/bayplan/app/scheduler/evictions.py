@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from datetime import UTC, datetime
 
 import structlog
 
@@ -20,6 +19,7 @@ from bayplan.errors import BayplanError, ConflictError, NotFoundError
 from bayplan.framework.ports import ClusterWriter, MetricSink
 from bayplan.kube.recorder import Recorder
 from bayplan.objects.pod import Pod
+from bayplan.objects.times import format_time
 
 log = structlog.get_logger()
 
@@ -109,10 +109,5 @@ class Evictions:
             "status": "True",
             "reason": "PreemptionByScheduler",
             "message": f"{evict.reporter}: preempting to accommodate a higher priority pod",
-            "lastTransitionTime": wire_time(self._clock.now()),
+            "lastTransitionTime": format_time(self._clock.now()),
         }
-
-
-def wire_time(at: float) -> str:
-    """A time as conditions carry it."""
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

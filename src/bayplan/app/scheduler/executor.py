@@ -15,7 +15,7 @@ from typing import Any
 
 import structlog
 
-from bayplan.app.scheduler.evictions import Evictions, wire_time
+from bayplan.app.scheduler.evictions import Evictions
 from bayplan.app.scheduler.pod_metrics import PodMetrics
 from bayplan.clock import Clock
 from bayplan.engine.events import BindFailed, Bound
@@ -25,6 +25,7 @@ from bayplan.errors import BayplanError, ConflictError, NotFoundError
 from bayplan.framework.ports import ClusterWriter
 from bayplan.framework.status import failed
 from bayplan.kube.recorder import Recorder
+from bayplan.objects.times import format_time
 
 log = structlog.get_logger()
 
@@ -214,7 +215,7 @@ def status_patch(patch: PatchStatus, now: float) -> dict[str, Any]:
             "observedGeneration": pod.metadata.generation,
         }
         if condition is None or condition.status != "False":
-            written["lastTransitionTime"] = wire_time(now)
+            written["lastTransitionTime"] = format_time(now)
         status["conditions"] = [written]
     if patch.nominated_node is not None and patch.nominated_node != pod.nominated_node_name:
         status["nominatedNodeName"] = patch.nominated_node or None

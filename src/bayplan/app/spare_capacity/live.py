@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 
 import structlog
 
@@ -29,6 +28,7 @@ from bayplan.objects.kinds import Kind, find
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.objects.spare import LEDGER, Ledger
+from bayplan.objects.times import format_micro_time
 
 log = structlog.get_logger(__name__)
 
@@ -192,7 +192,7 @@ def _event(node: Node, type: str, reason: str, note: str, now: float) -> dict[st
         "apiVersion": "events.k8s.io/v1",
         "kind": "Event",
         "metadata": {"name": f"{node.name[:200]}.{uuid.uuid4().hex[:16]}", "namespace": "default"},
-        "eventTime": datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        "eventTime": format_micro_time(now),
         "type": type,
         "reason": reason,
         "action": "KeepingSpareCapacity",

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from bayplan.controllers.node_annotator.hot_values import assigned_node
 from bayplan.objects.kinds import Kind
-from bayplan.objects.meta import ApiObject, Wire, parse_time
+from bayplan.objects.meta import ApiObject, Wire
+from bayplan.objects.times import parse_time
 
 INTERNAL_IP = "InternalIP"
 SCHEDULED = "reason=Scheduled,type=Normal"

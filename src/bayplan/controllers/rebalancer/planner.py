@@ -18,8 +18,8 @@ from bayplan.controllers.rebalancer.protection import Protection
 from bayplan.controllers.rebalancer.survey import Group, Survey, Surveyor
 from bayplan.controllers.rebalancer.terms import Terms
 from bayplan.controllers.rebalancer.what_if_cluster import Imagined, replacement_of, waiting_pod
-from bayplan.objects.meta import parse_time
 from bayplan.objects.pod import Pod
+from bayplan.objects.times import parse_time
 from bayplan.plugins.leaf_node_workload_policy.reading import Rules
 
 MAX_MOVES = 128

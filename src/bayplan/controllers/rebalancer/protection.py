@@ -14,8 +14,9 @@ from bayplan.controllers.rebalancer.survey import Survey
 from bayplan.controllers.rebalancer.terms import Terms
 from bayplan.framework.handle import ObjectStore
 from bayplan.objects.admission.own_keys import REBALANCE
-from bayplan.objects.meta import OwnerReference, parse_time
+from bayplan.objects.meta import OwnerReference
 from bayplan.objects.pod import Pod
+from bayplan.objects.times import parse_time
 
 OPT_OUTS = {
     REBALANCE: "false",

@@ -7,7 +7,6 @@ The status of a policy: pods per domain, and the conditions Valid, Satisfied, Ef
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -19,6 +18,7 @@ from bayplan.controllers.rebalancer.survey import Domain, Survey
 from bayplan.objects.meta import StatusCondition
 from bayplan.objects.third_party.kosmos import POLICY_LABEL, DomainStatus, WorkloadPolicy, WorkloadPolicyStatus
 from bayplan.objects.third_party.kosmos_validating import unusual_spellings
+from bayplan.objects.times import format_time
 from bayplan.plugins.leaf_node_workload_policy.reading import names_policy
 
 VALID, SATISFIED, EFFECTIVE, REBALANCING = "Valid", "Satisfied", "Effective", "Rebalancing"
@@ -145,7 +145,7 @@ def _conditions(policy: WorkloadPolicy, found: dict[str, Finding | None], now: f
             reason=reason,
             message=message,
             observed_generation=policy.metadata.generation,
-            last_transition_time=known.last_transition_time if same and known is not None else _time(now),
+            last_transition_time=known.last_transition_time if same and known is not None else format_time(now),
         )
 
 
@@ -157,7 +157,3 @@ def says_the_same(one: WorkloadPolicyStatus, other: WorkloadPolicyStatus) -> boo
 def _timeless(status: WorkloadPolicyStatus) -> WorkloadPolicyStatus:
     conditions = tuple(replace(each, last_transition_time=None) for each in status.conditions or ())
     return replace(status, conditions=conditions, domains=status.domains or ())
-
-
-def _time(now: float) -> str:
-    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -20,6 +20,7 @@ from bayplan.objects.resources import CPU, MEMORY
 from bayplan.objects.spare import LEDGER, MIB, Ledger
 from bayplan.objects.third_party import crane_annotations
 from bayplan.objects.third_party.crane_annotations import is_ahead
+from bayplan.objects.times import format_time
 
 
 class Load(NamedTuple):
@@ -89,7 +90,7 @@ def _closed(load: Load | None, before: Ledger | None) -> Ledger:
     if load is None:
         because = "0: closed, the node's load is not known"
         return Ledger(0, 0, before.sampled_at if before is not None else 0.0, because, because)
-    because = f"0: closed, the node's load is from {crane_annotations.format_stamp(load.at)}"
+    because = f"0: closed, the node's load is from {format_time(load.at)}"
     return Ledger(0, 0, load.at, because, because)
 
 

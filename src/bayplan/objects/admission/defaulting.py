@@ -15,9 +15,10 @@ from msgspec.structs import replace
 
 from bayplan.objects import kinds, policy, volume, workload
 from bayplan.objects.admission.pod_defaulting import SYSTEM_PRIORITY_CLASSES, default_pod_spec
-from bayplan.objects.meta import ApiObject, ObjectMeta, parse_time
+from bayplan.objects.meta import ApiObject, ObjectMeta
 from bayplan.objects.node import Node
 from bayplan.objects.pod import PREEMPT_LOWER_PRIORITY, Pod
+from bayplan.objects.times import parse_time
 
 __all__ = [
     "SYSTEM_PRIORITY_CLASSES",

@@ -13,7 +13,7 @@ from typing import Any
 from bayplan.objects import policy, volume, workload
 from bayplan.objects.admission import affinity_validating as rules
 from bayplan.objects.admission import resource_validating as amounts
-from bayplan.objects.meta import ApiObject, parse_time
+from bayplan.objects.meta import ApiObject
 from bayplan.objects.mistakes import (
     INT32,
     Mistakes,
@@ -40,6 +40,7 @@ from bayplan.objects.third_party.placement_validating import (
     check_decisions,
     check_managed_cluster,
 )
+from bayplan.objects.times import parse_time
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _USER_PRIORITY_MAX = 1_000_000_000

@@ -14,6 +14,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from bayplan.objects.times import format_time
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -45,16 +47,11 @@ class Reading(NamedTuple):
 
 def format_load(fraction: float, at: float) -> str:
     """A load between 0 and 1 as an annotation's value."""
-    return f"{fraction:.5f},{format_stamp(at)}"
+    return f"{fraction:.5f},{format_time(at)}"
 
 
 def format_hot_value(hot_value: int, at: float) -> str:
-    return f"{hot_value},{format_stamp(at)}"
-
-
-def format_stamp(at: float) -> str:
-    """Epoch seconds as an hour in UTC, without parts of a second."""
-    return datetime.fromtimestamp(int(at), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{hot_value},{format_time(at)}"
 
 
 def read(text: str | None, zone: tzinfo = UTC) -> Reading | None:

@@ -6,10 +6,10 @@ What can be wrong with a Placement itself is for `placement.validation`: the hub
 from __future__ import annotations
 
 from bayplan.objects.admission.affinity_validating import label_selector
-from bayplan.objects.meta import parse_time
 from bayplan.objects.mistakes import Mistakes, int32, mistake, one_of, quantities, tried
 from bayplan.objects.requirement import check_key
 from bayplan.objects.third_party import placement
+from bayplan.objects.times import parse_time
 
 EFFECTS = (placement.NO_SELECT, placement.PREFER_NO_SELECT, placement.NO_SELECT_IF_NEW)
 SCORES = range(-100, 101)

@@ -13,7 +13,7 @@ from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.objects.third_party.crane import DynamicSchedulerPolicy, published_policy
-from bayplan.objects.third_party.crane_annotations import format_stamp
+from bayplan.objects.times import format_time
 from bayplan.plugins.dynamic import Dynamic
 from bayplan.plugins.dynamic.judging import Judge, Rule
 from bayplan.plugins.spare_capacity import SpareCapacity
@@ -33,7 +33,7 @@ def long_running(pod: Pod, now: float) -> Pod:
     """A pod that is on a node from the start, and says nothing of its own start, has been there for a day."""
     if not pod.node_name or pod.status.start_time:
         return pod
-    return pod.evolve(status=replace(pod.status, start_time=format_stamp(now - 86400)))
+    return pod.evolve(status=replace(pod.status, start_time=format_time(now - 86400)))
 
 
 def loaded(

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -22,6 +21,7 @@ from bayplan.objects.meta import ApiObject
 from bayplan.objects.plain import PlainObject
 from bayplan.objects.pod import Pod
 from bayplan.objects.policy import PodDisruptionBudget
+from bayplan.objects.times import format_time
 from bayplan.objects.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from bayplan.simulator.cluster import Record
 from bayplan.simulator.loading import Given
@@ -50,7 +50,7 @@ def _with_time_left(manifest: Manifest, elapsed_s: float) -> Manifest:
 
 def heading(world: World) -> str:
     """A comment for the file, with a word about the time: how old things are depends on it."""
-    moment = datetime.fromtimestamp(world.clock.now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    moment = format_time(world.clock.now())
     return f"# The cluster as bayplan simulate left it.  To go on from there: --now {moment}\n"
 
 
