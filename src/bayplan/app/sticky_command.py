@@ -8,7 +8,6 @@ annotation that is taken away from a machine that runs would be written again.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -18,6 +17,7 @@ from bayplan.kube.auth import Credentials
 from bayplan.kube.client import Client, path_of
 from bayplan.objects.kinds import convert, named, those
 from bayplan.objects.meta import ApiObject
+from bayplan.objects.names import is_subdomain
 from bayplan.objects.node import Node
 from bayplan.objects.requirement import check_key
 from bayplan.objects.third_party.kubevirt import INSTANCE, MACHINE, VirtualMachine, VirtualMachineInstance
@@ -28,8 +28,6 @@ STATEFUL_SET = "StatefulSet"
 KINDS = (MACHINE, INSTANCE, STATEFUL_SET, "Node")
 GONE, CORDONED, PRESENT = "Gone", "Cordoned", "Present"
 RETRIES = 5
-
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 
 
 def sticky_list(objects: Iterable[ApiObject], annotation: str, namespace: str | None = None) -> dict[str, Any]:
@@ -143,7 +141,7 @@ def target(name: str, annotation: str) -> tuple[str, str, str]:
     if not slash:
         kind, rest = "vm", name
     owner, _, ordinal = rest.rpartition("-")
-    if not _NAME.fullmatch(rest):
+    if not is_subdomain(rest):
         kind = ""
     if kind.lower() in ("vm", "vms", "virtualmachine", "virtualmachines"):
         return MACHINE, rest, annotation
@@ -161,5 +159,5 @@ def check_annotation(key: str) -> None:
 
 
 def _check_namespace(namespace: str | None) -> None:
-    if namespace is not None and not _NAME.fullmatch(namespace):
+    if namespace is not None and not is_subdomain(namespace):
         raise InputError(f'"{namespace}" cannot be a namespace', fix="write its name after -n")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from bayplan.framework.plugin import MAX_SCORE
 from bayplan.framework.snapshot import Scores
-
-MAX_SCORE = 100
 
 
 def by_maximum(scores: Scores, *, reverse: bool = False) -> Scores:

@@ -1,55 +1,30 @@
-"""What names of things look like to an API server: labels, subdomains, qualified names, ports.
-
-`validating` and `created` ask; each check gives the mistake in a field, if there is one.
-"""
+"""What names look like to an API server: DNS labels and subdomains, qualified names, names of ports."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable
-
-from bayplan.errors import InputError
-from bayplan.objects.mistakes import Mistakes, mistake
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
-_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_PORT = re.compile(r"(?=.{1,15}$)(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]*[a-z0-9])?")
-_MAX_LABEL, _MAX_SUBDOMAIN = 63, 253
+_SUBDOMAIN = re.compile(rf"{_LABEL.pattern}(\.{_LABEL.pattern})*")
+_QUALIFIED = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
+_PORT = re.compile(rf"(?=.{{1,15}}$)(?=.*[a-z])(?!.*--){_LABEL.pattern}")
+MAX_LABEL, MAX_SUBDOMAIN = 63, 253
 
 
 def is_label(name: str) -> bool:
-    return len(name) <= _MAX_LABEL and _LABEL.fullmatch(name) is not None
+    """Can this name a part, or a namespace?"""
+    return len(name) <= MAX_LABEL and _LABEL.fullmatch(name) is not None
 
 
 def is_subdomain(name: str) -> bool:
-    return len(name) <= _MAX_SUBDOMAIN and _SUBDOMAIN.fullmatch(name) is not None
+    """Can this name an object, as most kinds have them?"""
+    return len(name) <= MAX_SUBDOMAIN and _SUBDOMAIN.fullmatch(name) is not None
 
 
-def label(field: str, name: str) -> Mistakes:
-    """Names of parts: containers, volumes, namespaces."""
-    if not is_label(name):
-        yield _no_name(field, name, f'lower-case letters, digits and "-", at most {_MAX_LABEL}')
+def is_qualified(name: str) -> bool:
+    """Can this be the value of a label, or the part of a key behind its "/"?"""
+    return len(name) <= MAX_LABEL and _QUALIFIED.fullmatch(name) is not None
 
 
-def subdomain(field: str, name: str) -> Mistakes:
-    """Names of most objects."""
-    if not is_subdomain(name):
-        yield _no_name(field, name, 'lower-case letters, digits, "-" and ".", such as web-1')
-
-
-def port(field: str, name: str) -> Mistakes:
-    if not _PORT.fullmatch(name):
-        yield _no_name(field, name, 'at most 15 lower-case letters, digits and single "-", one of them a letter')
-
-
-def unique(field: str, names: Iterable[str]) -> Mistakes:
-    for name, count in Counter(names).items():
-        if count > 1:
-            yield mistake(field, f'"{name}" is there {count} times', "give each a name of its own")
-
-
-def _no_name(field: str, name: str, wanted: str) -> InputError:
-    if not name:
-        return mistake(field, "empty", f"write a name: {wanted}")
-    return mistake(field, f'"{name}" is not a name', f"write {wanted}")
+def is_port_name(name: str) -> bool:
+    return _PORT.fullmatch(name) is not None

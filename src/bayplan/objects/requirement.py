@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from bayplan.objects.names import is_qualified, is_subdomain
+
 IN = "In"
 NOT_IN = "NotIn"
 EXISTS = "Exists"
@@ -19,8 +21,6 @@ LT = "Lt"
 LABEL_OPERATORS = (IN, NOT_IN, EXISTS, DOES_NOT_EXIST)
 NODE_OPERATORS = (*LABEL_OPERATORS, GT, LT)
 
-_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
-_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
@@ -98,18 +98,18 @@ def parse_int64(text: str) -> int | None:
 def check_key(key: str) -> None:
     """ValueError unless `key` can be a label key: an optional DNS prefix and "/", then a short name."""
     prefix, slash, name = key.rpartition("/")
-    if len(name) > 63 or not _NAME.fullmatch(name):
+    if not is_qualified(name):
         raise ValueError(
             f'"{key}" is not a label key; write at most 63 letters, digits, "-", "_" or ".", '
             "beginning and ending with a letter or digit, such as app or example.com/app"
         )
-    if slash and (len(prefix) > 253 or not _SUBDOMAIN.fullmatch(prefix)):
+    if slash and not is_subdomain(prefix):
         raise ValueError(f'"{key}" is not a label key; its part before "/" must be a DNS name such as example.com')
 
 
 def check_value(value: str) -> None:
     """ValueError unless `value` can be a label value."""
-    if value and (len(value) > 63 or not _NAME.fullmatch(value)):
+    if value and not is_qualified(value):
         raise ValueError(
             f'"{value}" is not a label value; write at most 63 letters, digits, "-", "_" or ".", '
             "beginning and ending with a letter or digit"

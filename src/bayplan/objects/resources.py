@@ -5,18 +5,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
+from bayplan.objects.names import is_qualified, is_subdomain
 from bayplan.objects.quantity import MAX_INT64, Quantity, milli_value
 
 CPU = "cpu"
 MEMORY = "memory"
 EPHEMERAL_STORAGE = "ephemeral-storage"
 PODS = "pods"
-
-_QUALIFIED = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
-_DOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 Milli = dict[str, int]
 """Resource name to thousandths."""
@@ -125,8 +122,7 @@ def is_extended_name(name: str) -> bool:
     domain, slash, short = name.partition("/")
     if not slash or "kubernetes.io/" in name or name.startswith("requests."):
         return False
-    prefixed = f"requests.{domain}"
-    return len(prefixed) <= 253 and bool(_DOMAIN.fullmatch(prefixed)) and bool(_QUALIFIED.fullmatch(short))
+    return is_subdomain(f"requests.{domain}") and is_qualified(short)
 
 
 def is_scalar_name(name: str) -> bool:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from bayplan.controllers.rebalancer.deletion_costs import costs
-from bayplan.controllers.rebalancer.planner import DELETION_COST
 from bayplan.objects.admission.own_keys import OWN_DELETION_COST
+from bayplan.objects.deletion_cost import DELETION_COST
 from tests.controllers.rebalancer.support import REGIONS, Looked, looked, pod, pods, policy, replica_set
 
 

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from bayplan.controllers.rebalancer import protection
-from bayplan.controllers.rebalancer.planner import DELETION_COST
 from bayplan.errors import InputError
 from bayplan.objects import spare, volume, workload
 from bayplan.objects.admission.own_keys import ARRIVES, INTERVAL, USAGE
 from bayplan.objects.admission.pod_defaulting import SYSTEM_PRIORITY_CLASSES
 from bayplan.objects.admission.validating import check_object
+from bayplan.objects.deletion_cost import DELETION_COST
 from bayplan.objects.files.manifests import AT
 from bayplan.objects.kinds import Kind, as_written, convert, describe
 from bayplan.objects.third_party import crane_annotations, kosmos

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bayplan.controllers.rebalancer.observed import is_ready
-from bayplan.controllers.rebalancer.planner import DELETION_COST
 from bayplan.controllers.rebalancer.survey import Group, Survey, Surveyor
 from bayplan.objects.admission.own_keys import OWN_DELETION_COST
+from bayplan.objects.deletion_cost import DELETION_COST
 from bayplan.objects.pod import Pod
 from bayplan.plugins.leaf_node_workload_policy.reading import Rules
 

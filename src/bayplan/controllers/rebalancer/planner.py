@@ -18,6 +18,7 @@ from bayplan.controllers.rebalancer.protection import Protection
 from bayplan.controllers.rebalancer.survey import Group, Survey, Surveyor
 from bayplan.controllers.rebalancer.terms import Terms
 from bayplan.controllers.rebalancer.what_if_cluster import Imagined, replacement_of, waiting_pod
+from bayplan.objects.deletion_cost import deletion_cost
 from bayplan.objects.pod import Pod
 from bayplan.objects.times import parse_time
 from bayplan.plugins.leaf_node_workload_policy.reading import Rules
@@ -29,7 +30,6 @@ EXACT = 16
 MAX_PENDING = 128
 SPARE_TRIES = 200
 """Questions to the engine beside the two a move that the numbers ask for."""
-DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
 Bounced = Collection[tuple[str, str]]
 """(controller, domain): a replacement that was to go there did not, so it is not tried again now."""
@@ -270,13 +270,6 @@ def _shape(pod: Pod) -> Hashable:
 def _expendable(pod: Pod) -> tuple[bool, int, int, float, str]:
     """Not ready ones first, then lower priority, lower deletion cost, the youngest."""
     return is_ready(pod), pod.priority, deletion_cost(pod), -_created(pod), pod.name
-
-
-def deletion_cost(pod: Pod) -> int:
-    try:
-        return int(pod.annotations.get(DELETION_COST, "0"))
-    except ValueError:
-        return 0
 
 
 def _created(pod: Pod) -> float:

@@ -13,8 +13,8 @@ import msgspec
 from msgspec.structs import replace
 
 from bayplan.controllers.rebalancer.deletion_costs import foreign_costs
-from bayplan.controllers.rebalancer.planner import DELETION_COST
 from bayplan.controllers.rebalancer.survey import Domain, Survey
+from bayplan.objects.deletion_cost import DELETION_COST
 from bayplan.objects.meta import StatusCondition
 from bayplan.objects.third_party.kosmos import POLICY_LABEL, DomainStatus, WorkloadPolicy, WorkloadPolicyStatus
 from bayplan.objects.third_party.kosmos_validating import unusual_spellings

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bayplan.objects import names, policy, volume, workload
+from bayplan.objects import policy, volume, workload
+from bayplan.objects.admission import name_checks
 from bayplan.objects.admission.cron import check_schedule
 from bayplan.objects.admission.pod_admission import check_spec
 from bayplan.objects.admission.storage_admission import check_claim, check_class, check_driver_list, check_volume
@@ -36,7 +37,7 @@ def check_created(thing: ApiObject) -> Mistakes:
 
 def _metadata(meta: ObjectMeta) -> Mistakes:
     if meta.namespace:
-        yield from names.label("metadata.namespace", meta.namespace)
+        yield from name_checks.label("metadata.namespace", meta.namespace)
     for key in meta.annotations or {}:
         yield from tried(f"metadata.annotations.{key}", check_key, key.lower())
     for index, each in enumerate(meta.finalizers or ()):
@@ -132,7 +133,7 @@ def _priority_class(thing: policy.PriorityClass) -> Mistakes:
 
 
 def _runtime_class(thing: policy.RuntimeClass) -> Mistakes:
-    yield from names.label("handler", thing.handler)
+    yield from name_checks.label("handler", thing.handler)
 
 
 def _claim(thing: volume.PersistentVolumeClaim) -> Mistakes:
@@ -140,11 +141,11 @@ def _claim(thing: volume.PersistentVolumeClaim) -> Mistakes:
 
 
 def _storage_capacity(thing: volume.CSIStorageCapacity) -> Mistakes:
-    yield from names.subdomain("storageClassName", thing.storage_class_name)
+    yield from name_checks.subdomain("storageClassName", thing.storage_class_name)
 
 
 def _attachment(thing: volume.VolumeAttachment) -> Mistakes:
-    yield from names.subdomain("spec.attacher", thing.spec.attacher.lower())
+    yield from name_checks.subdomain("spec.attacher", thing.spec.attacher.lower())
     if not thing.spec.node_name:
         yield mistake("spec.nodeName", "empty", "write the node")
     if not thing.spec.source.persistent_volume_name:
@@ -161,8 +162,8 @@ _CHECKS: dict[type[ApiObject], Callable[[Any], Mistakes]] = {
     workload.ReplicationController: _replication_controller,
     workload.Job: _job,
     workload.CronJob: _cron_job,
-    workload.Service: lambda thing: names.label("metadata.name", thing.name),
-    workload.Namespace: lambda thing: names.label("metadata.name", thing.name),
+    workload.Service: lambda thing: name_checks.label("metadata.name", thing.name),
+    workload.Namespace: lambda thing: name_checks.label("metadata.name", thing.name),
     policy.PodDisruptionBudget: _budget,
     policy.PriorityClass: _priority_class,
     policy.RuntimeClass: _runtime_class,

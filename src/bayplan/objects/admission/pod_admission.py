@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from ipaddress import ip_address
 
-from bayplan.objects import names
+from bayplan.objects.admission import name_checks
 from bayplan.objects.admission.storage_admission import check_claim, check_disks
 from bayplan.objects.affinity import PodAffinityTerm
 from bayplan.objects.mistakes import Mistakes, mistake, one_of, tried
@@ -28,9 +28,9 @@ def check_spec(spec: PodSpec, field: str) -> Mistakes:
     if spec.restart_policy:
         yield from one_of(f"{field}.restartPolicy", spec.restart_policy, _RESTART)
     if spec.node_name:
-        yield from names.subdomain(f"{field}.nodeName", spec.node_name)
+        yield from name_checks.subdomain(f"{field}.nodeName", spec.node_name)
     if spec.runtime_class_name is not None:
-        yield from names.subdomain(f"{field}.runtimeClassName", spec.runtime_class_name)
+        yield from name_checks.subdomain(f"{field}.runtimeClassName", spec.runtime_class_name)
     if spec.overhead is not None and not spec.runtime_class_name:
         yield mistake(f"{field}.overhead", "comes from a RuntimeClass only", "write runtimeClassName instead")
     yield from _containers(spec, field)
@@ -38,11 +38,11 @@ def check_spec(spec: PodSpec, field: str) -> Mistakes:
     yield from _claims(spec, f"{field}.resourceClaims")
     for at, term in _pod_terms(spec, f"{field}.affinity"):
         for index, name in enumerate(term.namespaces or ()):
-            yield from names.label(f"{at}.namespaces[{index}]", name)
+            yield from name_checks.label(f"{at}.namespaces[{index}]", name)
     volumes = spec.volumes or ()
     for index, each in enumerate(volumes):
         yield from _volume(f"{field}.volumes[{index}]", each)
-    yield from names.unique(f"{field}.volumes", (each.name for each in volumes))
+    yield from name_checks.unique(f"{field}.volumes", (each.name for each in volumes))
 
 
 def _containers(spec: PodSpec, field: str) -> Mistakes:
@@ -51,7 +51,7 @@ def _containers(spec: PodSpec, field: str) -> Mistakes:
         for index, each in enumerate(containers):
             yield from _container(f"{field}.{part}[{index}]", each)
     every = [each for _, containers in parts for each in containers]
-    yield from names.unique(f"{field}.containers", (each.name for each in every))
+    yield from name_checks.unique(f"{field}.containers", (each.name for each in every))
     taken = Counter(
         (port.host_ip, port.host_port or port.container_port, port.protocol or "TCP")
         for each in spec.containers or ()
@@ -65,7 +65,7 @@ def _containers(spec: PodSpec, field: str) -> Mistakes:
 
 
 def _container(field: str, container: Container) -> Mistakes:
-    yield from names.label(f"{field}.name", container.name)
+    yield from name_checks.label(f"{field}.name", container.name)
     if not container.image:
         yield mistake(f"{field}.image", "empty", "write one, such as nginx:1.29")
     elif container.image != container.image.strip():
@@ -75,14 +75,14 @@ def _container(field: str, container: Container) -> Mistakes:
     ports = container.ports or ()
     for index, port in enumerate(ports):
         yield from _port(f"{field}.ports[{index}]", port)
-    yield from names.unique(f"{field}.ports", (port.name for port in ports if port.name))
+    yield from name_checks.unique(f"{field}.ports", (port.name for port in ports if port.name))
 
 
 def _port(field: str, port: ContainerPort) -> Mistakes:
     if not port.container_port:
         yield mistake(f"{field}.containerPort", "there is none", "write a number from 1 to 65535")
     if port.name:
-        yield from names.port(f"{field}.name", port.name)
+        yield from name_checks.port(f"{field}.name", port.name)
     try:
         ip_address(_ZEROS.sub("", port.host_ip or "0.0.0.0"))
     except ValueError:  # a server takes it, and no node ever can
@@ -93,20 +93,20 @@ def _gates(spec: PodSpec, field: str) -> Mistakes:
     gates = spec.scheduling_gates or ()
     for index, gate in enumerate(gates):
         yield from tried(f"{field}[{index}].name", check_key, gate.name)
-    yield from names.unique(field, (gate.name for gate in gates))
+    yield from name_checks.unique(field, (gate.name for gate in gates))
 
 
 def _claims(spec: PodSpec, field: str) -> Mistakes:
     claims = spec.resource_claims or ()
     for index, claim in enumerate(claims):
         at = f"{field}[{index}]"
-        yield from names.label(f"{at}.name", claim.name)
+        yield from name_checks.label(f"{at}.name", claim.name)
         written = [name for name in (claim.resource_claim_name, claim.resource_claim_template_name) if name is not None]
         if len(written) != 1:
             yield mistake(at, "names no claim or two", "write resourceClaimName or resourceClaimTemplateName")
         for name in written:
-            yield from names.subdomain(at, name)
-    yield from names.unique(field, (claim.name for claim in claims))
+            yield from name_checks.subdomain(at, name)
+    yield from name_checks.unique(field, (claim.name for claim in claims))
 
 
 def _pod_terms(spec: PodSpec, field: str) -> Iterator[tuple[str, PodAffinityTerm]]:
@@ -125,7 +125,7 @@ def _pod_terms(spec: PodSpec, field: str) -> Iterator[tuple[str, PodAffinityTerm
 
 
 def _volume(field: str, written: Volume) -> Mistakes:
-    yield from names.label(f"{field}.name", written.name)
+    yield from name_checks.label(f"{field}.name", written.name)
     sources = [name for name in Volume.__struct_fields__ if name != "name" and getattr(written, name) is not None]
     if len(sources) > 1:
         yield mistake(field, "several kinds of volume at once", "keep one of them")
@@ -135,7 +135,7 @@ def _volume(field: str, written: Volume) -> Mistakes:
         if not written.persistent_volume_claim.claim_name:
             yield mistake(at, "empty", "write the name of the claim")
     if written.csi is not None:
-        yield from names.subdomain(f"{field}.csi.driver", written.csi.driver.lower())
+        yield from name_checks.subdomain(f"{field}.csi.driver", written.csi.driver.lower())
     if written.ephemeral is not None:
         template = written.ephemeral.volume_claim_template
         if template is None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayplan.objects import names, volume
+from bayplan.objects import volume
+from bayplan.objects.admission import name_checks
 from bayplan.objects.mistakes import Mistakes, mistake, not_negative, one_of, tried
 from bayplan.objects.pod_volume import PersistentVolumeClaimSpec
 from bayplan.objects.quantity import milli_value
@@ -88,8 +89,8 @@ def check_class(thing: volume.StorageClass) -> Mistakes:
             yield from tried(f"{at}.key", check_key, each.key)
             if not each.values:
                 yield mistake(f"{at}.values", "empty", "write the values that are allowed")
-            yield from names.unique(f"{at}.values", each.values or ())
-        yield from names.unique(at, (each.key for each in expressions))
+            yield from name_checks.unique(f"{at}.values", each.values or ())
+        yield from name_checks.unique(at, (each.key for each in expressions))
 
 
 def check_driver_list(thing: volume.CSINode) -> Mistakes:
@@ -101,15 +102,15 @@ def check_driver_list(thing: volume.CSINode) -> Mistakes:
             yield mistake(f"{at}.nodeID", f"{len(driver.node_id)} characters", f"write 1 to {_MAX_NODE_ID}")
         for key in driver.topology_keys or ():
             yield from tried(f"{at}.topologyKeys", check_key, key)
-        yield from names.unique(f"{at}.topologyKeys", driver.topology_keys or ())
-    yield from names.unique("spec.drivers", (driver.name for driver in drivers))
+        yield from name_checks.unique(f"{at}.topologyKeys", driver.topology_keys or ())
+    yield from name_checks.unique("spec.drivers", (driver.name for driver in drivers))
 
 
 def _driver(field: str, name: str) -> Mistakes:
     if len(name) > _MAX_DRIVER:
         yield mistake(field, f"{len(name)} characters", f"write at most {_MAX_DRIVER}")
     else:
-        yield from names.subdomain(field, name.lower())
+        yield from name_checks.subdomain(field, name.lower())
 
 
 def _access_modes(field: str, modes: tuple[str, ...]) -> Mistakes:
@@ -132,7 +133,7 @@ def _mode_and_class(field: str, mode: str | None, name: str | None) -> Mistakes:
     if mode is not None:
         yield from one_of(f"{field}.volumeMode", mode, _VOLUME_MODES)
     if name:
-        yield from names.subdomain(f"{field}.storageClassName", name)
+        yield from name_checks.subdomain(f"{field}.storageClassName", name)
 
 
 def _is_quantity(amount: Any) -> bool:

@@ -6,12 +6,12 @@ write instead; all of them are reported, not just the first.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 from bayplan.objects import policy, volume, workload
 from bayplan.objects.admission import affinity_validating as rules
+from bayplan.objects.admission import name_checks
 from bayplan.objects.admission import resource_validating as amounts
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.mistakes import (
@@ -42,7 +42,6 @@ from bayplan.objects.third_party.placement_validating import (
 )
 from bayplan.objects.times import parse_time
 
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _USER_PRIORITY_MAX = 1_000_000_000
 
 
@@ -59,12 +58,8 @@ def _metadata(thing: ApiObject) -> Mistakes:
     if not meta.name and not meta.generate_name:
         yield mistake("metadata.name", "the object has no name", "write one")
     for field, name in (("metadata.name", meta.name), ("metadata.namespace", meta.namespace)):
-        if name and (len(name) > 253 or not _NAME.fullmatch(name)):
-            yield mistake(
-                field,
-                f'"{name}" is not a name',
-                'write lower-case letters, digits, "-" and ".", such as web-1',
-            )
+        if name:
+            yield from name_checks.subdomain(field, name)
     yield from labels("metadata.labels", meta.labels)
     yield from tried("metadata.creationTimestamp", parse_time, meta.creation_timestamp)
     yield from tried("metadata.deletionTimestamp", parse_time, meta.deletion_timestamp)

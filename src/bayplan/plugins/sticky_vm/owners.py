@@ -7,7 +7,6 @@ and no node: a wrong node would be worse than none.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -27,8 +26,6 @@ from bayplan.objects.workload import StatefulSet
 from bayplan.plugins.object_index import Index
 
 STATEFUL_SET = "StatefulSet"
-
-_NODE_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +172,6 @@ class Finder:
     def _missing(self, kind: str, who: str) -> Status:
         why = self._objects.unreadable(kind)
         return unresolvable(f"{who} cannot be read: {why}" if why else f"{who} was not found")
-
-
-def can_be_node(name: str) -> bool:
-    """Can a node have this name?  People write annotations, too."""
-    return _NODE_NAME.fullmatch(name) is not None
 
 
 def _stateful_set_of(pod: Pod) -> OwnerReference | None:

@@ -44,13 +44,14 @@ from bayplan.framework import (
 )
 from bayplan.framework.config.duration import format_duration
 from bayplan.framework.handle import handle_of
+from bayplan.objects.names import is_subdomain
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.objects.third_party.kubevirt import INSTANCE, MACHINE, VirtualMachineInstance, owner_of
 from bayplan.plugins.sticky_vm.args import RELEASE, StickyVMArgs
 from bayplan.plugins.sticky_vm.gone_nodes import GoneNodes
 from bayplan.plugins.sticky_vm.node_notes import RETRY_S, Notes
-from bayplan.plugins.sticky_vm.owners import STATEFUL_SET, Finder, Found, Loose, Place, can_be_node
+from bayplan.plugins.sticky_vm.owners import STATEFUL_SET, Finder, Found, Loose, Place
 from bayplan.plugins.sticky_vm.repairer import Repairer
 
 log = structlog.get_logger()
@@ -161,7 +162,7 @@ class StickyVM(PreFilterPlugin, FilterPlugin, PostBindPlugin):
 
     def _missed(self, node: str, place: Place, pod: Pod) -> Status:
         """The node is not there at all."""
-        if not can_be_node(node):
+        if not is_subdomain(node):
             said = json.dumps(node[:MAX_SHOWN])
             fix = f"write a node's name into its annotation {place.annotation}, or nothing to set it free"
             return unresolvable(f"{place} sticks to {said}, which cannot be a node; {fix}")

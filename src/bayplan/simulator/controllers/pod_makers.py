@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from bayplan.objects.admission import defaulting
 from bayplan.objects.admission.defaulting import Classes, default_pod, stable_uid
+from bayplan.objects.deletion_cost import deletion_cost
 from bayplan.objects.kinds import all_kinds
 from bayplan.objects.meta import ApiObject, ObjectMeta, OwnerReference
 from bayplan.objects.pod import Pod
@@ -25,7 +26,6 @@ from bayplan.objects.workload import Job, PodTemplateSpec, ReplicaSet, Replicati
 from bayplan.simulator.controllers.generated_names import Names
 
 REVISION_LABEL = "controller-revision-hash"
-DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 _API_VERSIONS = {each.name: each.api_version for each in all_kinds()}
 
 
@@ -128,7 +128,7 @@ class Replicas(Controller):
         on_node = Counter(pod.node_name for pod in existing)
         newest_first = existing[::-1]
         ranked = sorted(
-            newest_first, key=lambda pod: (bool(pod.node_name), _deletion_cost(pod), -on_node[pod.node_name])
+            newest_first, key=lambda pod: (bool(pod.node_name), deletion_cost(pod), -on_node[pod.node_name])
         )
         made = [self._another() for _ in range(max(0, wanted - len(existing)))]
         return made, ranked[: max(0, len(existing) - wanted)]
@@ -224,11 +224,6 @@ class StatefulPods(Controller):
 
     def _claim_name(self, template: PersistentVolumeClaim, ordinal: int) -> str:
         return f"{template.name}-{self.owner.name}-{ordinal}"
-
-
-def _deletion_cost(pod: Pod) -> int:
-    text = pod.annotations.get(DELETION_COST, "0")
-    return int(text) if text.lstrip("-").isdecimal() else 0
 
 
 class JobPods(Controller):
