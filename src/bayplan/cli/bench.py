@@ -75,7 +75,7 @@ class Alone:
 def _million(asked: Alone) -> int:
     from bayplan.simulator.benchmarks import million
     from bayplan.simulator.explain.explanation import API_VERSION
-    from bayplan.simulator.tables import table
+    from bayplan.text_layout import table
 
     with progress("million") as tell:
         result = million.measure(asked.nodes or million.MILLION, asked.pods or million.MILLION, asked.seed, tell)
@@ -98,7 +98,7 @@ def _million(asked: Alone) -> int:
 def _placement(asked: Alone) -> int:
     from bayplan.placement import benchmark
     from bayplan.placement.explaining import API_VERSION
-    from bayplan.simulator.tables import table
+    from bayplan.text_layout import table
 
     if asked.nodes is not None or asked.pods is not None:
         raise InputError('the workload "placement" has sizes of its own', fix="leave out --nodes and --pods")
@@ -112,7 +112,7 @@ def _placement(asked: Alone) -> int:
 
 
 def _text(results: list[dict[str, Any]]) -> str:
-    from bayplan.simulator.tables import table
+    from bayplan.text_layout import table
 
     rows = [
         [

@@ -69,7 +69,7 @@ def _first_sentence(text: str) -> str:
 
 
 def _text(document: dict[str, Any]) -> str:
-    from bayplan.simulator.tables import table
+    from bayplan.text_layout import table
 
     rows = [
         [

@@ -98,7 +98,7 @@ def release(
 
 
 def _text(document: dict[str, Any]) -> str:
-    from bayplan.simulator.tables import table
+    from bayplan.text_layout import table
 
     rows = [
         [

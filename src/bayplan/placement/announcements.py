@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from bayplan.objects.third_party import placement as api
 from bayplan.placement.conditions import MISCONFIGURED, SATISFIED
 from bayplan.placement.decision_writes import Create, Delete, PatchStatus, Update, Write
+from bayplan.text_layout import listed
 
 LONGEST = 1000
 """An API server takes 1,024 bytes."""
@@ -34,7 +35,7 @@ def announcements(
     """What to tell; `placement` and `existing` are as they were before the writes, `names` what is chosen now."""
     before, after = {name for page in existing for name in page.clusters}, set(names)
     changes = "; ".join(
-        f"{_count(found)} {verb}: {_listed(found)}"
+        f"{_count(found)} {verb}: {listed(found, _FOLDED)}"
         for found, verb in ((sorted(after - before), "joined"), (sorted(before - after), "left"))
         if found
     )
@@ -46,7 +47,7 @@ def announcements(
     }
     for reason, written in pages.items():
         if written:
-            note = f"{_listed(written)}: {changes or 'the same clusters as before'}"
+            note = f"{listed(written, _FOLDED)}: {changes or 'the same clusters as before'}"
             told.append(Announcement(NORMAL, reason, _cut(note)))
     for each in writes:
         if isinstance(each, PatchStatus):
@@ -72,11 +73,6 @@ def _verdicts(placement: api.Placement, write: PatchStatus) -> list[Announcement
 
 def _count(names: Sequence[str]) -> str:
     return f"{len(names)} cluster{'s' if len(names) > 1 else ''}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _FOLDED} more" if len(names) > _FOLDED else ""
-    return ", ".join(names[:_FOLDED]) + more
 
 
 def _cut(text: str) -> str:

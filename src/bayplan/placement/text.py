@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from bayplan.text_layout import listed, table
+
 _SHOWN = 20
-_GAP = "   "
 
 
 def as_text(document: dict[str, Any]) -> str:
@@ -18,7 +19,7 @@ def as_text(document: dict[str, Any]) -> str:
         parts.append(_decisions(document["decisions"]))
     if document["filters"]:
         rows = [[step["name"], str(step["kept"]), str(step["dropped"]), _some(step)] for step in document["filters"]]
-        parts.append(_table(["FILTER", "KEPT", "DROPPED", "WHICH"], rows))
+        parts.append(table(["FILTER", "KEPT", "DROPPED", "WHICH"], rows))
     if document["spread"]:
         parts.append(_spread(document["spread"]))
     return "\n\n".join(parts) + "\n"
@@ -41,7 +42,7 @@ def _moves(document: dict[str, Any]) -> str:
     lost, moves = document["without"], document["moves"]
     lines = [f"Without {lost['selector']} ({len(lost['clusters'])} {_clusters(len(lost['clusters']))}):"]
     for what, names in (("leave", moves["removed"]), ("join", moves["added"])):
-        lines.append(f"  {len(names)} {what}{': ' if names else ''}{_listed(names)}")
+        lines.append(f"  {len(names)} {what}{': ' if names else ''}{listed(names, _SHOWN)}")
     return "\n".join(lines)
 
 
@@ -51,7 +52,7 @@ def _decisions(decisions: Sequence[dict[str, Any]]) -> str:
         if any(each.get(column) for each in decisions):
             header.append(title)
             columns.append(column)
-    return _table(header, [[str(each.get(column, "")) for column in columns] for each in decisions])
+    return table(header, [[str(each.get(column, "")) for column in columns] for each in decisions])
 
 
 def _spread(report: Sequence[dict[str, Any]]) -> str:
@@ -60,26 +61,13 @@ def _spread(report: Sequence[dict[str, Any]]) -> str:
         eligible = each["eligible"]
         others = each.get("others", {})
         more = {name: f"+{others[name]}" if name in others else "" for name in eligible}
-        counts = _listed([f"{name} {count}{more[name]}/{eligible[name]}" for name, count in each["counts"].items()])
+        shares = [f"{name} {count}{more[name]}/{eligible[name]}" for name, count in each["counts"].items()]
         kind = "hard" if each["whenUnsatisfiable"] == "DoNotSchedule" else "soft"
         blocks = each["blocking"] or ""
         skew = f"{each['skew']} (max {each['maxSkew']}){' exceeded' if each['exceeded'] else ''}"
-        rows.append([each["topologyKey"], kind, skew, blocks, counts])
-    return _table(["SPREAD OVER", "KIND", "SKEW", "BLOCKED BY", "CHOSEN/ELIGIBLE"], rows)
+        rows.append([each["topologyKey"], kind, skew, blocks, listed(shares, _SHOWN)])
+    return table(["SPREAD OVER", "KIND", "SKEW", "BLOCKED BY", "CHOSEN/ELIGIBLE"], rows)
 
 
 def _some(step: dict[str, Any]) -> str:
-    return _listed(step.get("droppedClusters", ()))
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [header, *rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        _GAP.join(cell.ljust(wide) for cell, wide in zip(line, widths, strict=True)).rstrip() for line in lines
-    )
+    return listed(step.get("droppedClusters", ()), _SHOWN)

@@ -16,6 +16,7 @@ import structlog
 from bayplan.engine.scheduler import Scheduler
 from bayplan.simulator.clock_loop import Standstill
 from bayplan.simulator.cluster import Record, SimulatedCluster
+from bayplan.text_layout import listed
 
 MAX_TRIES_AT_ONCE = 100
 """How often a pod, or those made in its place, may be tried in one moment while nothing comes of it."""
@@ -103,8 +104,7 @@ class Patience:
             for record in self._cluster.records.values()
             if not record.is_gone and self._tries[record.lineage] >= most
         ]
-        names = ", ".join(pod.key for pod in round_and_round[:_FEW])
-        more = f" and {len(round_and_round) - _FEW} more" if len(round_and_round) > _FEW else ""
+        names = listed([pod.key for pod in round_and_round], _FEW)
         uids = {pod.uid for pod in round_and_round}
         plugins: set[str] = set()
         for _, queued in self._scheduler.queue.entries():
@@ -113,4 +113,4 @@ class Patience:
                 held = self._scheduler.waiting.get(queued.pod.uid)
                 plugins |= held.pending_plugins if held is not None else frozenset()
         said_by = f" (the last no came from {', '.join(sorted(plugins))})" if plugins else ""
-        return f"{names}{more}{said_by} are" if len(round_and_round) > 1 else f"{names}{said_by} is"
+        return f"{names}{said_by} are" if len(round_and_round) > 1 else f"{names}{said_by} is"

@@ -16,8 +16,8 @@ from bayplan.controllers.rebalancer.survey import Survey, Surveyor
 from bayplan.controllers.rebalancer.terms import Terms, terms_of
 from bayplan.engine.events import NodeAdded, PodAdded
 from bayplan.simulator.explain.explanation import API_VERSION
-from bayplan.simulator.tables import table
 from bayplan.simulator.world import World
+from bayplan.text_layout import table
 
 
 def plan_world(world: World) -> dict[str, Any]:

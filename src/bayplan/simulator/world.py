@@ -39,6 +39,7 @@ from bayplan.simulator.rebalancer import Rebalancing, wants_rebalancing
 from bayplan.simulator.sizing import check_size
 from bayplan.simulator.timed_changes import Changes
 from bayplan.simulator.timetable import Arrivals, Timetable, delays
+from bayplan.text_layout import listed
 
 _FEW = 5
 
@@ -187,9 +188,8 @@ def _warn_of_nobody(config: SchedulerConfig, pods: Iterable[Pod], warn: Callable
 def _warn_of_left_out(given: Given, own: Sequence[str], warn: Callable[[str], None]) -> None:
     """What Bayplan's plugins read is in every snapshot; what others read nobody knows."""
     for source, names in given.left_out.items() if own else ():
-        more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
         warn(
-            f"{source}: this snapshot is without the annotations {', '.join(names[:_FEW])}{more}, which "
+            f"{source}: this snapshot is without the annotations {listed(names, _FEW)}, which "
             f"{', '.join(own)} may read; take it again with --annotation NAME, or '*' for all"
         )
 

@@ -15,8 +15,8 @@ from bayplan.objects.pod import Pod
 from bayplan.simulator.explain import text
 from bayplan.simulator.explain.explanation import API_VERSION, BOUND, SCHEDULABLE, explain_pod, known_subjects
 from bayplan.simulator.explain.subject import POD, Subject, missing
-from bayplan.simulator.tables import Style, plain, table
 from bayplan.simulator.world import World
+from bayplan.text_layout import Style, listed, plain, table
 
 MAX_SHOWN = 5
 """How many outcomes are told in full before "and 12 more"."""
@@ -117,7 +117,7 @@ def _heading(document: dict[str, Any]) -> str:
 
 def _overview(groups: list[dict[str, Any]], style: Style) -> str:
     rows = [
-        [str(len(group["pods"])), style(told["verdict"]), told["node"] or "-", text.named(group["pods"])]
+        [str(len(group["pods"])), style(told["verdict"]), told["node"] or "-", listed(group["pods"], text.MAX_NAMES)]
         for group in groups
         for told in (group["explanation"],)
     ]

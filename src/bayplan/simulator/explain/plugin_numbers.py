@@ -11,7 +11,7 @@ from bayplan.errors import GO_THROUGH
 from bayplan.framework.plugin import Plugin
 from bayplan.framework.snapshot import NodeView
 from bayplan.objects.pod import Pod
-from bayplan.simulator.tables import table
+from bayplan.text_layout import table
 
 
 def add(document: dict[str, Any], scheduler: Scheduler, pod: Pod) -> dict[str, Any]:

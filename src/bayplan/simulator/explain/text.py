@@ -10,7 +10,7 @@ from typing import Any
 
 from bayplan.simulator.explain import plugin_numbers
 from bayplan.simulator.explain.explanation import BOUND, SCHEDULABLE, UNSCHEDULABLE
-from bayplan.simulator.tables import Style, plain, table
+from bayplan.text_layout import Style, listed, plain, table
 
 MAX_NAMES = 3
 """How many nodes of a group are named before "and 12 more"."""
@@ -90,19 +90,13 @@ def _groups(document: dict[str, Any]) -> list[str]:
     if not groups:
         return []
     fits = [node["name"] for node in nodes if node["feasible"]]
-    rows = [[str(len(fits)), "-", "fits", named(fits)]] if fits else []
+    rows = [[str(len(fits)), "-", "fits", listed(fits, MAX_NAMES)]] if fits else []
     rows += [
-        [str(len(names)), plugin, reasons, named(names)]
+        [str(len(names)), plugin, reasons, listed(names, MAX_NAMES)]
         for (plugin, reasons), names in sorted(groups.items(), key=lambda item: -len(item[1]))
     ]
     rows.append([str(len(nodes)), "", "nodes in all", ""])
     return table(["NODES", "PLUGIN", "REASON", "WHICH"], rows).splitlines()
-
-
-def named(names: list[str]) -> str:
-    """The first of some names, and how many more there are."""
-    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return ", ".join(names[:MAX_NAMES]) + more
 
 
 def _misses(document: dict[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from bayplan.objects.third_party.kosmos import WorkloadPolicy
 from bayplan.simulator.controllers.workloads import Workloads
 from bayplan.simulator.rebalancer import Moved, Rebalancing
-from bayplan.simulator.tables import table
+from bayplan.text_layout import table
 
 
 def document(rebalancing: Rebalancing, workloads: Workloads) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from bayplan.simulator.explain import text
 from bayplan.simulator.explain.explanation import API_VERSION, ERROR
 from bayplan.simulator.report import rebalancing_report, usage_plot
 from bayplan.simulator.report import summary as summarizing
-from bayplan.simulator.tables import Style, plain, table
 from bayplan.simulator.world import World
+from bayplan.text_layout import Style, plain, table
 
 BOUND, PENDING, GATED, IGNORED, PREEMPTED = "Bound", "Pending", "Gated", "Ignored", "Preempted"
 STATES = (BOUND, PENDING, GATED, IGNORED, PREEMPTED)

@@ -14,7 +14,7 @@ from bayplan.framework.snapshot import NodeTable, NodeView
 from bayplan.objects.node import ZONE_LABELS, Node
 from bayplan.objects.quantity import format_resource
 from bayplan.objects.resources import CPU, MEMORY, Resources
-from bayplan.simulator.tables import table
+from bayplan.text_layout import table
 
 KIND_LABELS = (
     "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type", "karpenter.sh/nodepool",

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from bayplan.objects.resources import CPU, MEMORY
 from bayplan.simulator.load.simulated_load import SimulatedLoad
 from bayplan.simulator.load.usage_history import SAMPLE_EVERY_S, Fractions
-from bayplan.simulator.tables import table
+from bayplan.text_layout import table
 
 MAX_POINTS = 240
 PLOT_WIDTH = 60

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayplan.simulator.tables import plain, table, width
+from bayplan.text_layout import listed, plain, table, width
 
 
 def test_columns_are_as_wide_as_their_widest_cell_and_lines_end_without_blanks() -> None:
@@ -20,3 +20,9 @@ def test_a_table_without_rows_is_its_header() -> None:
 
 def test_plain_changes_nothing() -> None:
     assert plain("Bound") == "Bound"
+
+
+def test_a_long_list_names_the_first_and_counts_the_rest() -> None:
+    assert listed(["a", "b"], 2) == "a, b"
+    assert listed(["a", "b", "c", "d"], 2) == "a, b and 2 more"
+    assert listed([], 2) == ""

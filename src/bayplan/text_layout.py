@@ -1,7 +1,6 @@
-"""
-Plain tables as kubectl prints them: columns as wide as they must be, nothing cut off, nothing but text.
+"""Plain text for people: tables as kubectl prints them, and lists of names that are not too long.
 
-``simulation_report`` and ``text`` lay out with it; the command line hands in a ``Style`` where colours are wanted.
+The command line hands in a ``Style`` where colours are wanted.
 """
 
 from __future__ import annotations
@@ -27,10 +26,16 @@ def width(text: str) -> int:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Rows under a header, columns aligned to the left."""
+    """Rows under a header, columns as wide as they must be and aligned to the left; nothing is cut off."""
     lines = [header, *rows] if header else rows
     widths = [max(map(width, column)) for column in zip(*lines, strict=True)]
     return "\n".join(_line(line, widths) for line in lines)
+
+
+def listed(names: Sequence[str], at_most: int) -> str:
+    """The first of some names, and how many more there are."""
+    more = f" and {len(names) - at_most} more" if len(names) > at_most else ""
+    return ", ".join(names[:at_most]) + more
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
