@@ -1,1 +1,1 @@
-"""Wiring, and only wiring: configuration to registry to profiles to engine to the edges."""
+"""The live services, one folder each: configuration, engine or controller, and the edges wired together.  ``shell`` is shared."""

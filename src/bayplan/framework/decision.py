@@ -1,8 +1,8 @@
 """
-Decision: the full record of one scheduling cycle.
+Decision: the record of one scheduling cycle.
 
-``engine.evaluation`` makes it; committing, tracing, ``explain``, the simulator's report and the
-dashboard read it.  Nothing in it needs the plugins again, so every reader tells the same story.
+``engine.evaluation`` makes it; committing, ``explain`` and the simulator's report read it.
+Scores of every plugin and reasons of every node are in it where they were asked for.
 """
 
 from __future__ import annotations

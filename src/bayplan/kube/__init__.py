@@ -1,1 +1,1 @@
-"""Talking to the Kubernetes API: the only package that opens sockets."""
+"""The client of the Kubernetes API: requests, watches, leader election, Events; and of extenders."""

@@ -1,10 +1,10 @@
 """
-The fewest moves that bring a policy's pods to its numbers.  Pure: a survey in, moves out, nothing changed.
+The fewest moves that bring a policy's pods to its numbers.  A survey in, moves out; nothing is changed.
 
 A pod moves only out of a domain that has too many into one that lacks some, so every move brings the policy closer by
 two, and no pod moves twice.  Where a replacement would go is the engine's own decision in the cluster as all earlier
 moves leave it; pods that wait already come first.  If the first choice of pods does not reach what the numbers allow,
-others are tried, within limits.  ``controller`` carries moves out, ``reporting`` shows them.
+others are tried, within limits.  ``controller`` carries moves out, ``simulator.rebalance_plan`` shows them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """
 What a policy allows to be done: its ``rebalance`` field with defaults filled in, and budgets of the whole process.
 
-``controller`` and ``reporting`` read it; the guide to workload policies lists the defaults.
+``controller`` and ``protection`` read it; the guide to workload policies lists the defaults.
 """
 
 from __future__ import annotations
