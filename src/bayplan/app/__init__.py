@@ -1,1 +1,1 @@
-"""The live services, one folder each: configuration, engine or controller, and the edges wired together.  ``shell`` is shared."""
+"""The live services, one folder each.  ``shell`` is what all of them share."""
