@@ -9,13 +9,13 @@ set, and remembered.  ``engine.cache`` tells this module of every pod that enter
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from bayplan.bounded_cache import BoundedCache
 from bayplan.engine.columns import Columns, CountCol
 from bayplan.framework.snapshot import PodMatcher, Rows, TermColumn, TermKind
 from bayplan.objects.pod import Pod
@@ -60,18 +60,19 @@ class CountGroups:
         self._columns = columns
         self._row_of = row_of
         self._classes: dict[LabelSet, LabelClass] = {}
-        self._groups: OrderedDict[tuple[tuple[PodMatcher, ...], bool], CountGroup] = OrderedDict()
+        self._groups: BoundedCache[tuple[tuple[PodMatcher, ...], bool], CountGroup] = BoundedCache(
+            MIN_GROUPS, dropped=self._forget
+        )
 
     def ask(self, matchers: tuple[PodMatcher, ...], skip_terminating: bool) -> npt.NDArray[np.int32]:
         """Pods per row for a question; the first time it is asked, the members of each label set are counted."""
         key = (matchers, skip_terminating)
         group = self._groups.get(key)
         if group is None:
-            group = self._groups[key] = CountGroup(matchers, skip_terminating, self._columns.make_counts())
+            group = CountGroup(matchers, skip_terminating, self._columns.make_counts())
             self._count(group)
-            self._forget_old()
-        else:
-            self._groups.move_to_end(key)
+            self._groups.limit = max(MIN_GROUPS, MAX_GROUP_BYTES // (4 * max(self._columns.n, 1)))
+            self._groups[key] = group
         return group.col.view(self._columns.n)
 
     def pod_entered(self, pod: Pod, node_name: str, row: int) -> None:
@@ -124,14 +125,11 @@ class CountGroups:
                 if row is not None and not (group.skip_terminating and pod.is_terminating):
                     data[row] += 1
 
-    def _forget_old(self) -> None:
-        most = max(MIN_GROUPS, MAX_GROUP_BYTES // (4 * max(self._columns.n, 1)))
-        while len(self._groups) > most:
-            _, old = self._groups.popitem(last=False)
-            self._columns.drop(old.col)
-            for members in self._classes.values():
-                if old in members.groups:
-                    members.groups.remove(old)
+    def _forget(self, old: CountGroup) -> None:
+        self._columns.drop(old.col)
+        for members in self._classes.values():
+            if old in members.groups:
+                members.groups.remove(old)
 
 
 class TermGroup:
@@ -173,7 +171,7 @@ class TermGroups:
         self._namespace_labels = namespace_labels
         self._groups: dict[tuple[TermKind, PodTerm, int], TermGroup] = {}
         self._list: list[TermGroup] = []
-        self._matches: OrderedDict[LabelSet, _Matches] = OrderedDict()
+        self._matches: BoundedCache[LabelSet, _Matches] = BoundedCache(MAX_REMEMBERED_LABEL_SETS)
         self._dead = 0
 
     @property
@@ -225,8 +223,6 @@ class TermGroups:
         matches = self._matches.get(key)
         if matches is None:
             matches = self._matches[key] = _Matches()
-            if len(self._matches) > MAX_REMEMBERED_LABEL_SETS:
-                self._matches.popitem(last=False)
         if matches.read < len(self._list):
             labels = self._namespace_labels(pod.namespace)
             for group in self._list[matches.read :]:

@@ -8,12 +8,12 @@ cost more than the rest of it, so the sums are kept, and only nodes whose nomina
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from bayplan.bounded_cache import BoundedCache
 from bayplan.framework.handle import NominatedPods
 from bayplan.framework.preemption.what_if_rows import TAKEN, Amounts, amounts_of
 from bayplan.framework.snapshot import NodeTable, Rows
@@ -39,7 +39,7 @@ class NominatedSums:
 
     def __init__(self, nominated: NominatedPods) -> None:
         self._nominated = nominated
-        self._by_priority: OrderedDict[int, _Sums] = OrderedDict()
+        self._by_priority: BoundedCache[int, _Sums] = BoundedCache(MAX_PRIORITIES)
 
     def for_pod(self, pod: Pod, nodes: NodeTable) -> Expected | None:
         """What this pod must leave room for; ``None`` if nothing."""
@@ -48,10 +48,6 @@ class NominatedSums:
         sums = self._by_priority.get(pod.priority)
         if sums is None:
             sums = self._by_priority[pod.priority] = _Sums(pod.priority)
-            if len(self._by_priority) > MAX_PRIORITIES:
-                self._by_priority.popitem(last=False)
-        else:
-            self._by_priority.move_to_end(pod.priority)
         sums.catch_up(self._nominated, nodes)
         return sums.without(pod, self._nominated, nodes)
 

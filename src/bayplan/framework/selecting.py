@@ -7,13 +7,13 @@ Called through ``NodeTable.matching``, ``NodeTable.tolerating`` and ``NodeTable.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
+from bayplan.bounded_cache import BoundedCache
 from bayplan.objects.requirement import Requirement
 from bayplan.objects.selector import NodeRequirement, NodeTerm
 from bayplan.objects.toleration import tolerates
@@ -31,8 +31,8 @@ class _Answers:
     __slots__ = ("masks", "taints")
 
     def __init__(self) -> None:
-        self.masks: OrderedDict[NodeRequirement, tuple[int, Mask]] = OrderedDict()
-        self.taints: OrderedDict[tuple[Any, ...], npt.NDArray[np.int64]] = OrderedDict()
+        self.masks: BoundedCache[NodeRequirement, tuple[int, Mask]] = BoundedCache(MAX_ANSWERS)
+        self.taints: BoundedCache[tuple[Any, ...], npt.NDArray[np.int64]] = BoundedCache(MAX_ANSWERS)
 
 
 _remembered: WeakKeyDictionary[NodeTable, _Answers] = WeakKeyDictionary()
@@ -50,13 +50,10 @@ def matching(table: NodeTable, requirement: NodeRequirement) -> Mask:
     masks = _answers(table).masks
     known = masks.get(requirement)
     if known is not None and known[0] == table.objects_generation:
-        masks.move_to_end(requirement)
         return known[1]
     mask = _match(table, requirement)
     mask.flags.writeable = False
     masks[requirement] = (table.objects_generation, mask)
-    if len(masks) > MAX_ANSWERS:
-        masks.popitem(last=False)
     return mask
 
 
@@ -128,10 +125,6 @@ def untolerated_counts(
         grown = np.array(fresh, np.int64)
         per_set = grown if per_set is None else np.concatenate([per_set, grown])
         known[key] = per_set
-        if len(known) > MAX_ANSWERS:
-            known.popitem(last=False)
-    else:
-        known.move_to_end(key)
     answer: npt.NDArray[np.int64] = per_set[table.taints_id]
     return answer
 

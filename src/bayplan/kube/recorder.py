@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import structlog
 
+from bayplan.bounded_cache import BoundedCache
 from bayplan.clock import Clock
 from bayplan.errors import ApiError, NotFoundError, ServerError, TooManyRequestsError, TransportError
 from bayplan.kube.client import MERGE_PATCH, Client
@@ -75,7 +75,7 @@ class Recorder:
         self._busy = busy
         self._hostname = hostname or socket.gethostname()
         self._waiting: asyncio.Queue[_Series] = asyncio.Queue(MAX_WAITING)
-        self._series: OrderedDict[tuple[str, ...], _Series] = OrderedDict()
+        self._series: BoundedCache[tuple[str, ...], _Series] = BoundedCache(MAX_SERIES)
         self._named_at = 0
         self._closing = False
         self.dropped = 0
@@ -99,14 +99,10 @@ class Recorder:
         if series is None or now - series.last_at >= SERIES_S:
             series = _Series(self._name(pod), pod, related, type, reason, action, note, reporter, now, now)
             self._series[key] = series
-            self._series.move_to_end(key)
-            if len(self._series) > MAX_SERIES:
-                self._series.popitem(last=False)
             self._put(series)
             return
         series.count += 1
         series.last_at = now
-        self._series.move_to_end(key)
         if series.count == 2 or now - series.written_at >= REWRITE_S:
             self._put(series)
 

@@ -16,6 +16,7 @@ from hashlib import sha256
 from aiohttp import web
 
 from bayplan.app.shell.certificates import server_context
+from bayplan.bounded_cache import BoundedCache
 from bayplan.errors import ApiError, ConfigError, TransportError
 from bayplan.kube.client import Client
 
@@ -40,7 +41,7 @@ class Page:
 
 
 REMEMBER_S = 10.0
-# Answers to callers nobody knows are remembered too, but not without end.
+# Answers to unknown callers are remembered too, and they can make up any number of tokens.
 MAX_REMEMBERED = 1000
 _TEXTS = {401: "Unauthorized\n", 403: "Forbidden\n", 503: "Cannot ask the API server who you are\n"}
 
@@ -50,7 +51,7 @@ class Authorizer:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._answers: dict[tuple[bytes, str, str], tuple[int, float]] = {}
+        self._answers: BoundedCache[tuple[bytes, str, str], tuple[int, float]] = BoundedCache(MAX_REMEMBERED)
 
     async def __call__(self, request: web.Request, resource: Mapping[str, str] | None = None) -> int:
         """200, 401, 403, or 503 if the API server cannot be asked; without a resource it is about the path."""
@@ -60,15 +61,13 @@ class Authorizer:
             return 401
         key = (sha256(token.encode()).digest(), request.method, request.path)
         now = time.monotonic()
-        status, until = self._answers.get(key, (0, 0.0))
-        if until > now:
-            return status
+        known = self._answers.get(key)
+        if known is not None and known[1] > now:
+            return known[0]
         try:
             status = await self._ask(token, request, resource)
         except (ApiError, TransportError):
             return 503
-        if len(self._answers) >= MAX_REMEMBERED:
-            self._answers.clear()
         self._answers[key] = status, now + REMEMBER_S
         return status
 

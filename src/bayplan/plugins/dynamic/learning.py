@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from bayplan.bounded_cache import BoundedCache
 from bayplan.objects.load_estimate import unseen
 from bayplan.objects.pod import Pod
 
@@ -62,7 +63,7 @@ class Learning:
 
     window_s: float
     _samples: dict[str, _Sample] = field(default_factory=dict)
-    _known: dict[Workload, _Learned] = field(default_factory=dict)
+    _known: BoundedCache[Workload, _Learned] = field(default_factory=lambda: BoundedCache(MAX_WORKLOADS))
 
     def amount(self, pod: Pod, asked: float) -> float | None:
         """What a pod of this workload uses, a little more to be safe; None if that is not known."""
@@ -95,6 +96,7 @@ class Learning:
         return 1.0 - unseen(pod.start_time, at, self.window_s)
 
     def _take(self, workload: Workload, amount: float, pods: float) -> None:
-        if len(self._known) >= MAX_WORKLOADS and workload not in self._known:
-            self._known.pop(next(iter(self._known)))  # the oldest; it is learned again if it is still there
-        self._known.setdefault(workload, _Learned()).take(amount, pods)
+        known = self._known.get(workload)
+        if known is None:
+            known = self._known[workload] = _Learned()
+        known.take(amount, pods)

@@ -11,11 +11,11 @@ pod it needs came, or one it shuns or that shuns it went; a node came or got ano
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 from pydantic import Field
 
+from bayplan.bounded_cache import BoundedCache
 from bayplan.framework import (
     SKIP,
     UNSIGNED,
@@ -74,7 +74,7 @@ class InterPodAffinity(PreFilterExtensions, FilterPlugin, PreScorePlugin, ScoreP
 
     def __init__(self, args: InterPodAffinityArgs | None = None, handle: Handle | None = None) -> None:
         super().__init__(args or InterPodAffinityArgs(), handle)
-        self._sought: OrderedDict[PodTerm, tuple[int, SoughtPods]] = OrderedDict()
+        self._sought: BoundedCache[PodTerm, tuple[int, SoughtPods]] = BoundedCache(MAX_REMEMBERED)
 
     def requeue_on(self) -> Sequence[On]:
         pods = Change.ADDED | Change.POD_LABEL | Change.DELETED
@@ -176,8 +176,6 @@ class InterPodAffinity(PreFilterExtensions, FilterPlugin, PreScorePlugin, ScoreP
             namespaces = _selected(term, objects.list("Namespace"))
             known = generation, SoughtPods(PodMatcher(namespaces, term.selector), term.topology_key)
             self._sought[term] = known
-            if len(self._sought) > MAX_REMEMBERED:
-                self._sought.popitem(last=False)
         return known[1]
 
     def _namespace_labels(self, pod: Pod) -> Mapping[str, str]:

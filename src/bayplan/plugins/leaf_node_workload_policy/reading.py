@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from bayplan.bounded_cache import BoundedCache
 from bayplan.framework import Status, unresolvable
 from bayplan.framework.handle import ObjectStore
 from bayplan.objects.pod import Pod
@@ -83,8 +84,8 @@ class PolicyReader:
 
     def __init__(self, objects: ObjectStore) -> None:
         self._objects = objects
-        self._rules: dict[tuple[str, str], tuple[WorkloadPolicy, Rules | Status]] = {}
-        self._totals: dict[tuple[str, Selector], tuple[tuple[int, ...], int]] = {}
+        self._rules: BoundedCache[tuple[str, str], tuple[WorkloadPolicy, Rules | Status]] = BoundedCache(MAX_KNOWN)
+        self._totals: BoundedCache[tuple[str, Selector], tuple[tuple[int, ...], int]] = BoundedCache(MAX_KNOWN)
 
     def rules(self, pod: Pod) -> Rules | Status:
         """The rules for a pod that names a policy, or why there are none."""
@@ -97,8 +98,6 @@ class PolicyReader:
         key = pod.namespace, name
         known = self._rules.get(key)
         if known is None or known[0] is not policy:
-            if len(self._rules) >= MAX_KNOWN:
-                self._rules.clear()
             known = self._rules[key] = policy, compiled(policy)
         rules = known[1]
         if isinstance(rules, Rules) and not rules.selector.matches(pod.labels):
@@ -111,8 +110,6 @@ class PolicyReader:
         key = namespace, selector
         known = self._totals.get(key)
         if known is None or known[0] != generations:
-            if len(self._totals) >= MAX_KNOWN:
-                self._totals.clear()
             workloads = (each for kind in WORKLOADS for each in self._objects.list(kind, namespace))
             known = self._totals[key] = generations, _sum(workloads, selector)
         return known[1]

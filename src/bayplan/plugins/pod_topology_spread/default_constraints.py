@@ -8,13 +8,13 @@ it.  A pod that nobody selects or owns gets no constraints at all.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from bayplan.bounded_cache import BoundedCache
 from bayplan.framework import PluginArgs
 from bayplan.framework.handle import ObjectStore
 from bayplan.objects.affinity import DO_NOT_SCHEDULE, HONOR, IGNORE, SpreadConstraint
@@ -112,7 +112,9 @@ class DefaultConstraints:
     def __init__(self, constraints: Sequence[SpreadConstraint], objects: ObjectStore) -> None:
         self._constraints = tuple(constraints)
         self._objects = objects
-        self._remembered: OrderedDict[Any, tuple[int, Any, tuple[SpreadConstraint, ...]]] = OrderedDict()
+        self._remembered: BoundedCache[Any, tuple[int, Any, tuple[SpreadConstraint, ...]]] = BoundedCache(
+            MAX_REMEMBERED
+        )
 
     def of(self, pod: Pod) -> tuple[SpreadConstraint, ...]:
         """Hard and soft ones, or none if nothing selects or owns the pod."""
@@ -125,12 +127,9 @@ class DefaultConstraints:
         known = self._remembered.get(key)
         # An owner is replaced by a new object whenever it changes; services are asked for as a whole.
         if known is not None and known[0] == generation and known[1] is held:
-            self._remembered.move_to_end(key)
             return known[2]
         constraints = self._with_selector(selector_of(pod, self._objects, held))
         self._remembered[key] = (generation, held, constraints)
-        if len(self._remembered) > MAX_REMEMBERED:
-            self._remembered.popitem(last=False)
         return constraints
 
     def _with_selector(self, selector: Selector) -> tuple[SpreadConstraint, ...]:

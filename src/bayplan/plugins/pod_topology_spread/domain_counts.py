@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from bayplan.bounded_cache import BoundedCache
 from bayplan.framework import LabelColumn, Mask, NodeTable, NodeView, PodMatcher, Rows
 from bayplan.framework.summing import Ids
 from bayplan.objects.affinity import SpreadConstraint
@@ -105,8 +106,8 @@ class Layouts:
     def __init__(self) -> None:
         self._nodes: NodeTable | None = None
         self._generation = -1
-        self._known: dict[Hashable, Layout] = {}
-        self._complete: dict[Hashable, Mask | None] = {}
+        self._known: BoundedCache[Hashable, Layout] = BoundedCache(MAX_LAYOUTS)
+        self._complete: BoundedCache[Hashable, Mask | None] = BoundedCache(MAX_LAYOUTS)
         self._sizes: dict[str, int] = {}
 
     def of(self, nodes: NodeTable, constraint: SpreadConstraint, pod: Pod, among: Sequence[SpreadConstraint]) -> Layout:
@@ -120,8 +121,6 @@ class Layouts:
         )
         known = self._known.get(key)
         if known is None:
-            if len(self._known) >= MAX_LAYOUTS:
-                self._known.clear()
             column = nodes.label(constraint.topology_key)
             mask = included(constraint, pod, nodes, with_every_key(nodes, among))
             known = self._known[key] = _laid_out(column, mask)
@@ -132,8 +131,6 @@ class Layouts:
         self._forget_if_changed(nodes)
         keys = tuple(constraint.topology_key for constraint in constraints)
         if keys not in self._complete:
-            if len(self._complete) >= MAX_LAYOUTS:
-                self._complete.clear()
             self._complete[keys] = with_every_key(nodes, constraints)
         return self._complete[keys]
 
@@ -150,8 +147,9 @@ class Layouts:
 
     def _forget_if_changed(self, nodes: NodeTable) -> None:
         if self._nodes is not nodes or self._generation != nodes.objects_generation:
-            for known in (self._known, self._complete, self._sizes):
-                known.clear()
+            self._known.clear()
+            self._complete.clear()
+            self._sizes.clear()
             self._nodes, self._generation = nodes, nodes.objects_generation
 
 
