@@ -1,22 +1,18 @@
-"""The annotator's manifests: one source, the published policy, a role for its lease, harmless settings."""
+"""The annotator's manifests: the published policy, a role for its lease, harmless settings."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
 import bayplan
-from bayplan.app.install_manifests import APART, PARTS, manifests
+from bayplan.app.install_manifests import APART, manifests
 from bayplan.cli.annotator import LEASE
 from bayplan.objects.third_party.crane import published_policy
 from bayplan.objects.third_party.crane_reading import policy_in_config_map
 
-ROOT = Path(__file__).resolve().parents[2]
-SOURCE = ROOT / "src" / "bayplan" / "app" / "manifests" / "annotator"
-DEPLOY = ROOT / "deploy" / "annotator"
 NAME = "bayplan-annotator"
 
 
@@ -28,16 +24,6 @@ def container() -> dict[str, Any]:
     (found,) = documents()["Deployment"]["spec"]["template"]["spec"]["containers"]
     made: dict[str, Any] = found
     return made
-
-
-@pytest.mark.parametrize("file", PARTS["annotator"])
-def test_deploy_holds_the_files_that_the_command_prints(file: str) -> None:
-    assert (DEPLOY / file).read_text() == (SOURCE / file).read_text(), f"cp {SOURCE}/*.yaml {DEPLOY}/"
-
-
-def test_every_file_is_printed_and_in_the_kustomization() -> None:
-    kustomization = yaml.safe_load((DEPLOY / "kustomization.yaml").read_text())
-    assert {file.name for file in SOURCE.iterdir()} == set(PARTS["annotator"]) == set(kustomization["resources"])
 
 
 def test_the_policy_that_ships_is_the_published_one() -> None:

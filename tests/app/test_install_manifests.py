@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import bayplan
-from bayplan.app.install_manifests import ALL, PARTS, manifests
+from bayplan.app.install_manifests import ALL, APART, PARTS, manifests
 from bayplan.app.scheduler.informers import kinds_for
 from bayplan.framework.config.loading import load_config
 from bayplan.framework.config.model import SchedulerConfig
@@ -19,8 +19,8 @@ from bayplan.plugins import IN_TREE
 from bayplan.plugins.defaults import DEFAULT_PLUGINS
 
 ROOT = Path(__file__).resolve().parents[2]
-BASE = ROOT / "deploy" / "base"
-SOURCE = ROOT / "src" / "bayplan" / "app" / "manifests" / "scheduler"
+SOURCE = ROOT / "src" / "bayplan" / "app" / "manifests"
+DEPLOYED = {"base": "scheduler", "rebalancer": "rebalancer", "annotator": "annotator", "placement": "placement"}
 
 
 def documents(part: str = "scheduler", image: str | None = None) -> dict[tuple[str, str], dict[str, Any]]:
@@ -33,29 +33,30 @@ def pod_spec() -> dict[str, Any]:
     return spec
 
 
-@pytest.mark.parametrize("file", PARTS["scheduler"])
-def test_deploy_holds_the_files_that_the_command_prints(file: str) -> None:
-    assert (BASE / file).read_text() == (SOURCE / file).read_text(), f"cp {SOURCE}/*.yaml {BASE}/"
+@pytest.mark.parametrize("part", PARTS)
+def test_every_file_of_a_part_is_printed_in_the_order_of_its_kustomization(part: str) -> None:
+    listed = yaml.safe_load((SOURCE / part / "kustomization.yaml").read_text())["resources"]
+    apart = {file for folder, file in APART.values() if folder == part}
+
+    assert {file.name for file in (SOURCE / part).iterdir()} == {"kustomization.yaml", *listed, *apart}
+    assert manifests(part) == "---\n".join((SOURCE / part / file).read_text() for file in listed)
 
 
-def test_every_file_is_printed_and_in_the_kustomization() -> None:
-    kustomization = yaml.safe_load((BASE / "kustomization.yaml").read_text())
+@pytest.mark.parametrize(("folder", "part"), DEPLOYED.items())
+def test_deploy_refers_to_the_files_that_the_command_prints(folder: str, part: str) -> None:
+    deploy = ROOT / "deploy" / folder
 
-    assert {file.name for file in SOURCE.iterdir()} == set(PARTS["scheduler"]) == set(kustomization["resources"])
-
-
-@pytest.mark.parametrize("file", PARTS["rebalancer"])
-def test_deploy_holds_the_files_of_the_rebalancer(file: str) -> None:
-    source, copy = SOURCE.parent / "rebalancer", ROOT / "deploy" / "rebalancer"
-    assert (copy / file).read_text() == (source / file).read_text(), f"cp {source}/*.yaml {copy}/"
-    assert yaml.safe_load((copy / "kustomization.yaml").read_text())["resources"] == list(PARTS["rebalancer"])
+    assert [file.name for file in deploy.iterdir()] == ["kustomization.yaml"]
+    (named,) = yaml.safe_load((deploy / "kustomization.yaml").read_text())["resources"]
+    assert (deploy / named).resolve() == SOURCE / part
 
 
-@pytest.mark.parametrize("file", PARTS["placement"])
-def test_deploy_holds_the_files_of_the_placement_controller(file: str) -> None:
-    source, copy = SOURCE.parent / "placement", ROOT / "deploy" / "placement"
-    assert (copy / file).read_text() == (source / file).read_text(), f"cp {source}/*.yaml {copy}/"
-    assert yaml.safe_load((copy / "kustomization.yaml").read_text())["resources"] == list(PARTS["placement"])
+def test_the_operator_gets_the_recording_rules_under_its_own_head() -> None:
+    rules = yaml.safe_load(manifests("prometheus-rules"))
+    wrapped = yaml.safe_load(manifests("prometheus-operator-rules"))
+
+    assert wrapped["kind"] == "PrometheusRule"
+    assert wrapped["spec"] == rules
 
 
 def test_the_rebalancer_reads_what_the_scheduler_reads_and_the_policies() -> None:

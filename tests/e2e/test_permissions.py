@@ -179,9 +179,13 @@ def test_the_api_server_takes_every_manifest_as_it_is(kubectl: Kubectl) -> None:
     assert len(answers) == len(list(yaml.safe_load_all(printed)))
 
 
-def test_kustomize_gives_what_the_command_prints(kubectl: Kubectl) -> None:
-    built = list(yaml.safe_load_all(kubectl("kustomize", "deploy/base")))
-    printed = list(yaml.safe_load_all(manifests("scheduler")))
+@pytest.mark.parametrize(
+    ("folder", "part"),
+    [("base", "scheduler"), ("rebalancer", "rebalancer"), ("annotator", "annotator"), ("placement", "placement")],
+)
+def test_kustomize_gives_what_the_command_prints(folder: str, part: str, kubectl: Kubectl) -> None:
+    built = list(yaml.safe_load_all(kubectl("kustomize", f"deploy/{folder}")))
+    printed = list(yaml.safe_load_all(manifests(part)))
 
     def by_name(documents: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
         return {(each["kind"], each["metadata"]["name"]): each for each in documents}

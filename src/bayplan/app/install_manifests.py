@@ -1,31 +1,22 @@
 """
 Install manifests: what ``bayplan manifests`` prints, ready for ``kubectl apply -f -``.
 
-The files are in ``app/manifests/``, one folder for each service and one for the kinds; ``deploy/base`` holds the
-scheduler's files for kustomize.
+The files are in ``app/manifests/``, and nowhere else: one folder for each part, whose ``kustomization.yaml`` names its
+files in the order in which they should be applied.  The folders in ``deploy/`` refer to them, for ``kubectl apply -k``.
 """
 
 from __future__ import annotations
 
 import re
 from importlib.resources import files
+from importlib.resources.abc import Traversable
+from textwrap import indent
+
+import yaml
 
 ALL = "all"
-PARTS: dict[str, tuple[str, ...]] = {
-    "crds": (
-        "workloadpolicies.yaml",
-        "distributionpolicies.yaml",
-        "clusterdistributionpolicies.yaml",
-        "admission.yaml",
-        "reading.yaml",
-    ),
-    "scheduler": ("rbac.yaml", "config.yaml", "deployment.yaml", "metrics.yaml"),
-    "rebalancer": ("rbac.yaml", "deployment.yaml"),
-    "annotator": ("rbac.yaml", "config.yaml", "deployment.yaml", "metrics.yaml"),
-    "sticky-vm": ("rbac.yaml",),
-    "placement": ("rbac.yaml", "deployment.yaml"),
-}
-"""The files of each part, in the order in which they should be applied; kinds come before who reads them."""
+PARTS = ("crds", "scheduler", "rebalancer", "annotator", "sticky-vm", "placement")
+"""A folder each.  Kinds come before the services that read them."""
 
 APART: dict[str, tuple[str, str]] = {
     "prometheus-rules": ("prometheus", "rules.yaml"),
@@ -35,14 +26,27 @@ APART: dict[str, tuple[str, str]] = {
 """Files that are printed only when asked for: not every cluster knows their kinds, or they are no objects at all."""
 
 _IMAGE = re.compile(r"^(\s+image: ).+$", re.MULTILINE)
+_GROUPS = re.compile(r"^groups:$.*", re.MULTILINE | re.DOTALL)
 
 
 def manifests(part: str = ALL, image: str | None = None) -> str:
     """The manifests of one part or of all, as one YAML stream; ``image`` replaces the one that is written there."""
     folder = files("bayplan.app") / "manifests"
     if part in APART:
-        return folder.joinpath(*APART[part]).read_text("utf-8")
-    names = PARTS if part == ALL else {part: PARTS[part]}
-    texts = [(folder / name / file).read_text("utf-8") for name, parts in names.items() for file in parts]
+        text = folder.joinpath(*APART[part]).read_text("utf-8")
+        return text + _rule_groups(folder) if part == "prometheus-operator-rules" else text
+    texts = [file.read_text("utf-8") for name in (PARTS if part == ALL else (part,)) for file in _files(folder / name)]
     stream = "---\n".join(texts)
     return stream if image is None else _IMAGE.sub(lambda found: found[1] + image, stream)
+
+
+def _files(part: Traversable) -> list[Traversable]:
+    listed = yaml.safe_load((part / "kustomization.yaml").read_text("utf-8"))
+    return [part / name for name in listed["resources"]]
+
+
+def _rule_groups(folder: Traversable) -> str:
+    """The recording rules as they stand under ``spec`` of a PrometheusRule."""
+    found = _GROUPS.search(folder.joinpath(*APART["prometheus-rules"]).read_text("utf-8"))
+    assert found is not None
+    return indent(found[0], "  ")
