@@ -28,7 +28,7 @@ def test_every_kind_of_the_command_line_contract_is_known() -> None:
     wanted = (
         "Namespace Node Pod ReplicaSet ReplicationController Deployment StatefulSet DaemonSet Job CronJob Service "
         "PriorityClass PodDisruptionBudget PersistentVolume PersistentVolumeClaim StorageClass CSINode CSIDriver "
-        "CSIStorageCapacity VolumeAttachment"
+        "CSIStorageCapacity VolumeAttachment ResourceClaim ResourceClaimTemplate ResourceSlice DeviceClass DeviceTaintRule"
     )
     assert set(wanted.split()) <= names
 
@@ -150,7 +150,7 @@ def test_older_versions_that_there_were_are_read(api_version: str, kind: str) ->
         ("v1", "ComponentStatus"),
         ("autoscaling/v1", "Scale"),
         ("certificates.k8s.io/v1", "CertificateSigningRequest"),
-        ("resource.k8s.io/v1", "ResourceSlice"),
+        ("resource.k8s.io/v1alpha3", "ResourcePoolStatusRequest"),
         ("storage.k8s.io/v1", "VolumeAttributesClass"),
         ("coordination.k8s.io/v1alpha2", "LeaseCandidate"),
         ("kosmos.io/v1alpha1", "ShadowDaemonSet"),

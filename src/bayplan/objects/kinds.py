@@ -13,6 +13,7 @@ import msgspec
 
 from bayplan.errors import ConfigError, InputError
 from bayplan.objects import policy, volume, workload
+from bayplan.objects.devices import device_class, names, resource_claim, resource_slice
 from bayplan.objects.kind import Kind as Kind
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.mismatching import mismatch
@@ -77,8 +78,14 @@ for _group, _resource, _struct, _namespaced in (
     ("storage.k8s.io", "csidrivers", volume.CSIDriver, False),
     ("storage.k8s.io", "csistoragecapacities", volume.CSIStorageCapacity, True),
     ("storage.k8s.io", "volumeattachments", volume.VolumeAttachment, False),
+    (names.GROUP, "resourceclaims", resource_claim.ResourceClaim, True),
+    (names.GROUP, "resourceclaimtemplates", resource_claim.ResourceClaimTemplate, True),
+    (names.GROUP, "resourceslices", resource_slice.ResourceSlice, False),
+    (names.GROUP, "deviceclasses", device_class.DeviceClass, False),
+    (names.GROUP, "devicetaintrules", device_class.DeviceTaintRule, False),
 ):
-    register(Kind(_group, "v1", _struct.__name__, _resource, _struct, _namespaced))
+    _version = names.TAINT_RULE_VERSION if _struct is device_class.DeviceTaintRule else "v1"
+    register(Kind(_group, _version, _struct.__name__, _resource, _struct, _namespaced))
     _BUILT_IN.add((_group, _struct.__name__))
 
 for _kind in (
@@ -116,8 +123,14 @@ _OLDER = {
     (placement.GROUP, "Placement"): ("v1alpha1",),
     (placement.GROUP, "PlacementDecision"): ("v1alpha1",),
     **dict.fromkeys(((kubevirt.GROUP, kubevirt.MACHINE), (kubevirt.GROUP, kubevirt.INSTANCE)), ("v1alpha3",)),
+    # In v1beta1 requests and devices are written in another way, so that one is not among them.
+    (names.GROUP, "ResourceClaim"): ("v1beta2",),
+    (names.GROUP, "ResourceClaimTemplate"): ("v1beta2",),
+    (names.GROUP, "ResourceSlice"): ("v1beta2",),
+    (names.GROUP, "DeviceClass"): ("v1beta1", "v1beta2"),
+    (names.GROUP, "DeviceTaintRule"): ("v1alpha3",),
 }
-"""Versions of custom resources that were served beside the one that is read here, or before it."""
+"""Versions with the same fields that were served beside the one that is read here, or before it."""
 
 # Kinds of every API server that only plugins of others read.
 for _group, _version, _names in (

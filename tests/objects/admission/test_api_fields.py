@@ -120,7 +120,7 @@ def test_every_built_in_kind_is_in_the_table() -> None:
 
 @pytest.fixture(scope="module")
 def api() -> Any:
-    with ControlPlane(binaries_or_skip()) as plane:
+    with ControlPlane(binaries_or_skip(), extra_flags=openapi_fields.SERVED) as plane:
         yield plane.api()
 
 

@@ -26,6 +26,8 @@ _GROUPS = (kosmos.GROUP, kubevirt.GROUP, placement.GROUP)
 _FEW = 6
 _DEEP = 2
 _OTHERS = "*"
+EACH = "@"
+"""Before a type: the field is a map, and each of its values is of that type."""
 _NEAR = 0.8
 _INDEX = re.compile(r"\[\d+\]")
 _CONTAINERS = {
@@ -81,7 +83,8 @@ def _types() -> dict[str, Fields]:
     for name, fields in written.items():
         for field in fields:
             word, _, inner = field.partition(":")
-            types[name][word] = types[inner] if inner else None
+            fields_of = types[inner.removeprefix(EACH)] if inner else None
+            types[name][word] = {EACH: fields_of} if inner.startswith(EACH) else fields_of
     return types
 
 
@@ -89,6 +92,8 @@ def _fits(raw: dict[str, Any], fields: Fields) -> bool:
     """Are all fields known?  Nearly always, so this is quick and does not remember where it is."""
     for name, value in raw.items():
         inner = fields.get(name, _NOT_THERE)
+        if inner is _NOT_THERE:
+            inner = fields.get(EACH, _NOT_THERE)
         if inner is None:
             continue
         if inner is _NOT_THERE:
@@ -108,11 +113,11 @@ def _unknown(raw: dict[str, Any], fields: Fields, above: str) -> Iterator[tuple[
     """Where each unknown field stands, its name, what it says, and what is known there."""
     for name, value in raw.items():
         path = f"{above}.{name}" if above else str(name)
-        if name not in fields:
+        if name not in fields and EACH not in fields:
             if _OTHERS not in fields or nearest(str(name), fields, cutoff=_NEAR):
                 yield path, str(name), value, fields
             continue
-        inner = fields[name]
+        inner = fields.get(name, fields.get(EACH))
         if inner is None:
             continue
         if isinstance(value, list):

@@ -14,7 +14,9 @@ from uuid import UUID, uuid5
 from msgspec.structs import replace
 
 from bayplan.objects import kinds, policy, volume, workload
+from bayplan.objects.admission.device_defaulting import default_claim_template, default_resource_claim
 from bayplan.objects.admission.pod_defaulting import SYSTEM_PRIORITY_CLASSES, default_pod_spec
+from bayplan.objects.devices.resource_claim import ResourceClaim, ResourceClaimTemplate
 from bayplan.objects.meta import ApiObject, ObjectMeta
 from bayplan.objects.node import Node
 from bayplan.objects.pod import PREEMPT_LOWER_PRIORITY, Pod
@@ -220,4 +222,6 @@ _SETTLE: dict[type[ApiObject], Callable[[Any], ApiObject]] = {
     volume.StorageClass: _default_storage_class,
     volume.PersistentVolume: _default_volume,
     volume.CSIDriver: _default_csi_driver,
+    ResourceClaim: default_resource_claim,
+    ResourceClaimTemplate: default_claim_template,
 }
