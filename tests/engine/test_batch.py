@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from bayplan.engine import committing
+from bayplan.engine.events import NodeAdded, PodChanged, Tick
 from bayplan.engine.intents import Bind
 from bayplan.framework.decision import Decision
 from bayplan.framework.plugin import PermitPlugin, ReservePlugin
 from bayplan.framework.status import Code, Reason
-from bayplan.objects.pod import Pod
+from bayplan.objects.pod import Condition, ContainerStatus, Pod, PodStatus, ResourceRequirements
 from bayplan.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from bayplan.plugins.node_resources_fit import NodeResourcesFit
 from bayplan.testing import PodBuilder, node, pod
@@ -178,3 +180,43 @@ def test_pods_that_differ_in_themselves_are_not_taken_along() -> None:
     assert binds.keys() == {*(f"p{number}" for number in range(12)), "expected"}
     assert binds["expected"] == "n3"
     assert world.cache.assumed_count == 14
+
+
+def test_pods_that_failed_and_were_told_so_go_as_one_batch_again(together: list[int]) -> None:
+    """The condition and an annotation are written on each of them in between: they are still of one template."""
+    world = world_of(nodes=0)
+    world.add(node("full").cpu("100m").memory("16Gi").pods(110))
+    world.add(*(large(f"p{number}") for number in range(20)))
+    assert flat(batches(world)) == []
+    failed = [queued.pod for _, queued in world.queue.entries()]
+    assert len(failed) == 20
+
+    for number, old in enumerate(failed):
+        condition = Condition(type="PodScheduled", status="False", reason="Unschedulable", message=f"note {number}")
+        meta = replace(old.metadata, annotations={"note": str(number)}, resource_version=str(number + 1))
+        new = Pod(metadata=meta, spec=old.spec, status=PodStatus(phase="Pending", conditions=(condition,)))
+        world.scheduler.handle(PodChanged(old, new))
+    for number in range(30):
+        world.scheduler.handle(NodeAdded(node(f"n{number}").cpu("4").memory("16Gi").pods(110).build()))
+    world.clock.advance(600)
+    world.scheduler.handle(Tick())
+
+    sizes = [len(batch) for batch in batches(world)]
+    assert sum(sizes) == 20
+    # The first two make known what is kept for their class; how the others go is known from then on.
+    assert len(sizes) <= 4
+    assert sum(together) >= 15
+
+
+def test_a_pod_whose_status_says_what_it_takes_is_not_taken_along(together: list[int]) -> None:
+    """Of the same template as the others, but it counts with what it reports."""
+    world = world_of(nodes=4, cpu="64")
+    odd = small("p6").build()
+    reported = ContainerStatus(
+        name=odd.containers[0].name, resources=ResourceRequirements(requests={"cpu": "3", "memory": "3Gi"})
+    )
+    odd = odd.evolve(status=PodStatus(container_statuses=(reported,)))
+    world.add(*(small(f"p{number}") for number in range(6)), odd, *(small(f"p{number}") for number in range(7, 12)))
+    assert len(flat(batches(world))) == 12
+    assert together
+    assert sum(world.cache.nodes.req_cpu_milli.tolist()) == 11 * 100 + 3000

@@ -144,10 +144,10 @@ def test_scoring_request_fills_in_defaults_and_does_not_read_pod_level() -> None
             "overhead": {"memory": "1Mi"},
         }
     )
-    assert scoring_request(pod, "cpu") == 1100
-    assert scoring_request(pod, "memory") == 401 * MI
-    assert scoring_request(pod, "example.com/gpu") == 1
-    assert scoring_request(pod, "ephemeral-storage") == 0
+    assert scoring_request(pod.template, "cpu") == 1100
+    assert scoring_request(pod.template, "memory") == 401 * MI
+    assert scoring_request(pod.template, "example.com/gpu") == 1
+    assert scoring_request(pod.template, "ephemeral-storage") == 0
 
 
 def status(cpu: str | None, allocated: str | None = None) -> dict[str, Any]:

@@ -21,7 +21,7 @@ import numpy as np
 
 from bayplan.engine.columns import Columns
 from bayplan.engine.count_groups import CountGroups, TermGroups
-from bayplan.engine.interning import without_idle_volumes
+from bayplan.engine.pod_templates import without_idle_volumes
 from bayplan.engine.store import Store
 from bayplan.engine.table import ColumnTable
 from bayplan.errors import StateError
@@ -140,7 +140,7 @@ class ClusterCache:
             # Confirmed; or a watch that started anew tells of it again. The API's word replaces ours.
             row = self.nodes.row_of(known.node_name)
             if row is not None and counts_the_same(known, pod):
-                self._replace(pod.evolve(spec=known.spec).sharing(known), row)
+                self._replace(pod.like(known.template, known.spec), row)
                 return
             self._leave(known)
         self._enter(pod)

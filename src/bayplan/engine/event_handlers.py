@@ -23,8 +23,8 @@ from bayplan.engine.events import (
     PodChanged,
     PodDeleted,
 )
-from bayplan.engine.interning import Prototypes
 from bayplan.engine.node_changes import node_update_events
+from bayplan.engine.pod_templates import PodTemplates
 from bayplan.engine.queue.scheduling_queue import SchedulingQueue, pod_update_events
 from bayplan.engine.waiting_pods import WaitingPods
 from bayplan.framework.events import (
@@ -56,7 +56,7 @@ class EventHandlers:
         self._heard = heard
         """Who else wants to know, once cache and queue do."""
         self._pending: dict[str, Pod] = {}
-        self._prototypes = Prototypes()
+        self._templates = PodTemplates()
 
     def newest(self, pod: Pod) -> Pod | None:
         """The newest version of a pod that is not placed yet; ``None`` once it is placed or gone."""
@@ -108,7 +108,7 @@ class EventHandlers:
         if pod.node_name:
             self._assigned(pod)
         elif pod.scheduler_name in self._ours:
-            pod = self._prototypes.shared(pod)
+            pod = self._templates.shared(pod)
             self._pending[pod.key] = pod
             self._queue.add(pod)
 
@@ -142,6 +142,7 @@ class EventHandlers:
         if version and version == old.metadata.resource_version:
             # A resync tells of the same object again; taken for news it would be scheduled twice.
             return
+        new = self._templates.shared(new)
         self._pending[new.key] = new
         if self._cache.is_assumed(new.uid):
             if new.is_terminating and not old.is_terminating:

@@ -1,7 +1,7 @@
 """What a pod asks for and what it costs a node: sums over containers, init containers, sidecars and overhead.
 
-`pod` keeps the answers; NodeResourcesFit's score asks `scoring_request`. All sums are made in whole thousandths,
-because the API server rounds every quantity up to a thousandth when it stores it.
+`pod_template` and `pod` keep the answers; NodeResourcesFit's score asks `scoring_request`. All sums are made in whole
+thousandths, because the API server rounds every quantity up to a thousandth when it stores it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from bayplan.objects.resources import (
 )
 
 if TYPE_CHECKING:
-    from bayplan.objects.pod import Pod
-    from bayplan.objects.pod_spec import Container, ContainerStatus, PodSpec
+    from bayplan.objects.pod_spec import Container, ContainerStatus, PodSpec, PodStatus
+    from bayplan.objects.pod_template import PodTemplate
 
 __all__ = [
     "CPU",
@@ -36,14 +36,15 @@ __all__ = [
     "MEMORY",
     "PODS",
     "Resources",
+    "accounted",
     "container_limits",
     "container_requests",
     "is_extended_name",
     "is_pod_level_name",
     "is_scalar_name",
-    "pod_accounted",
-    "pod_nonzero",
-    "pod_requests",
+    "nonzero",
+    "requested",
+    "scored",
     "scoring_request",
 ]
 
@@ -55,40 +56,36 @@ _Read = Callable[["Container", str, bool], Milli]
 """How to read one container's amounts: (container, its field, whether it is an init container)."""
 
 
-def pod_requests(pod: Pod) -> Resources:
+def requested(spec: PodSpec) -> Resources:
     """What the spec asks for: the measure for the pod that is being placed."""
-    amounts = container_requests(pod.spec)
-    amounts.update(_pod_level(pod))
-    return Resources.from_milli(_with_overhead(pod, amounts))
+    amounts = container_requests(spec)
+    amounts.update(_pod_level(spec))
+    return Resources.from_milli(_with_overhead(spec, amounts))
 
 
-def pod_accounted(pod: Pod) -> Resources:
+def accounted(spec: PodSpec, status: PodStatus) -> Resources:
     """What an assigned pod takes from its node; a pod that is being resized counts with the larger size."""
-    if not pod.reports_amounts:
-        return pod.requests
-    return Resources.from_milli(_occupied(pod, {}))
+    return Resources.from_milli(_occupied(spec, status, {}))
 
 
-def pod_nonzero(pod: Pod) -> tuple[int, int]:
+def nonzero(spec: PodSpec, status: PodStatus) -> tuple[int, int]:
     """(cpu_milli, memory_bytes) an assigned pod counts with in scores, so that "nothing" is not free."""
     defaults = _DEFAULTS
-    if _pod_level(pod):
-        known = _occupied(pod, {})
+    if _pod_level(spec):
+        known = _occupied(spec, status, {})
         defaults = {name: amount for name, amount in _DEFAULTS.items() if name not in known}
-    elif not pod.reports_amounts:
-        return scoring_request(pod, CPU), scoring_request(pod, MEMORY)
-    amounts = _occupied(pod, defaults)
+    amounts = _occupied(spec, status, defaults)
     return min(amounts.get(CPU, 0), MAX_INT64), whole_units(amounts.get(MEMORY, 0))
 
 
-def pod_scored(pod: Pod) -> Milli:
+def scored(spec: PodSpec) -> Milli:
     """What NodeResourcesFit's score counts an incoming pod with: with defaults, without pod-level requests."""
-    return _with_overhead(pod, _sum(pod.spec, _filled(_asked, _DEFAULTS)))
+    return _with_overhead(spec, _sum(spec, _filled(_asked, _DEFAULTS)))
 
 
-def scoring_request(pod: Pod, resource: str) -> int:
+def scoring_request(template: PodTemplate, resource: str) -> int:
     """One resource of that."""
-    milli = pod.scored.get(resource, 0)
+    milli = template.scored.get(resource, 0)
     return min(milli, MAX_INT64) if resource == CPU else whole_units(milli)
 
 
@@ -102,10 +99,10 @@ def container_limits(spec: PodSpec) -> Milli:
     return _sum(spec, _allowed)
 
 
-def _occupied(pod: Pod, defaults: Mapping[str, int]) -> Milli:
-    amounts = _sum(pod.spec, _filled(_running(pod), defaults))
-    amounts.update(_resized(pod, _pod_level(pod)))
-    return _with_overhead(pod, amounts)
+def _occupied(spec: PodSpec, status: PodStatus, defaults: Mapping[str, int]) -> Milli:
+    amounts = _sum(spec, _filled(_running(status), defaults))
+    amounts.update(_resized(status, _pod_level(spec)))
+    return _with_overhead(spec, amounts)
 
 
 def _sum(spec: PodSpec, read: _Read) -> Milli:
@@ -146,14 +143,13 @@ def _filled(read: _Read, defaults: Mapping[str, int]) -> _Read:
     return filled
 
 
-def _running(pod: Pod) -> _Read:
+def _running(status: PodStatus) -> _Read:
     """Reads the largest of asked, running and allocated size where the kubelet reports the latter two."""
-    status = pod.status
     reported = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
     by_name = {each.name: each for each in reported if each.resources is not None}
     if not by_name:
         return _asked
-    infeasible = _resize_is_infeasible(pod)
+    infeasible = _resize_is_infeasible(status)
 
     def read(container: Container, where: str, is_init: bool) -> Milli:
         asked = _asked(container, where, is_init)
@@ -171,33 +167,33 @@ def _effective(asked: Milli, running: ContainerStatus) -> Milli:
     return _larger(larger, in_milli(running.allocated_resources, "status.containerStatuses.allocatedResources"))
 
 
-def _pod_level(pod: Pod) -> Milli:
-    written = pod.spec.resources.requests if pod.spec.resources else None
+def _pod_level(spec: PodSpec) -> Milli:
+    written = spec.resources.requests if spec.resources else None
     asked = in_milli(written, "spec.resources.requests")
     return {name: amount for name, amount in asked.items() if is_pod_level_name(name)}
 
 
-def _resized(pod: Pod, asked: Milli) -> Milli:
+def _resized(status: PodStatus, asked: Milli) -> Milli:
     """The pod-level requests of a pod that may be resizing as a whole."""
-    actual = pod.status.resources
+    actual = status.resources
     if actual is None or not asked:
         return asked
-    wanted = {} if _resize_is_infeasible(pod) else asked
+    wanted = {} if _resize_is_infeasible(status) else asked
     larger = _larger(wanted, in_milli(actual.requests, "status.resources.requests"))
-    larger = _larger(larger, in_milli(pod.status.allocated_resources, "status.allocatedResources"))
+    larger = _larger(larger, in_milli(status.allocated_resources, "status.allocatedResources"))
     return {name: larger.get(name, 0) for name in asked}
 
 
-def _resize_is_infeasible(pod: Pod) -> bool:
-    for condition in pod.status.conditions or ():
+def _resize_is_infeasible(status: PodStatus) -> bool:
+    for condition in status.conditions or ():
         if condition.type == "PodResizePending":
             return condition.reason == "Infeasible"
     return False
 
 
-def _with_overhead(pod: Pod, amounts: Milli) -> Milli:
-    if pod.spec.overhead:
-        _add(amounts, in_milli(pod.spec.overhead, "spec.overhead"))
+def _with_overhead(spec: PodSpec, amounts: Milli) -> Milli:
+    if spec.overhead:
+        _add(amounts, in_milli(spec.overhead, "spec.overhead"))
     return amounts
 
 

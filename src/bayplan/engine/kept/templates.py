@@ -89,7 +89,7 @@ class Templates:
         """The template of a pod.  ``NotKeptError`` if it is not known what a kept plugin reads of it."""
         pod = calls.pod
         version, last = self._cache.objects.version, self._last
-        if last is not None and last[0] is pod.__dict__ and last[1].spec is pod.spec and last[1].version == version:
+        if last is not None and last[0] is pod.template and last[1].spec is pod.spec and last[1].version == version:
             return last[1]
         owner = pod.controller
         shape: tuple[Hashable, ...] = (id(pod.spec), pod.label_set, owner and (owner.kind, owner.name))
@@ -99,7 +99,7 @@ class Templates:
         if known is None or known.version != version or known.spec is not pod.spec:
             known = self._read(calls, shape, version)
         if not self._own:
-            self._last = pod.__dict__, known
+            self._last = pod.template, known
         return known
 
     def left(self, calls: Calls, template: Template) -> Left:

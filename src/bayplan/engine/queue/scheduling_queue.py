@@ -143,10 +143,11 @@ class SchedulingQueue:
     def next_like(self, pod: Pod) -> Pod | None:
         """The next pod, if it is of the same template as this one and nothing sets it apart."""
         queued = self._active.first()
-        if queued is None or queued.pod.__dict__ is not pod.__dict__:
+        if queued is None or queued.pod.template is not pod.template:
             return None
         following = queued.pod
-        return None if following.nominated_node_name or following.is_terminating else following
+        is_apart = following.nominated_node_name or following.is_terminating or following.reports_amounts
+        return None if is_apart else following
 
     def requeue_failed(
         self,

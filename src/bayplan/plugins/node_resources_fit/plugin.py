@@ -115,7 +115,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def _asked(self, pod: Pod) -> tuple[Asked, ...]:
         """The resources of the args that count; an extended resource counts for pods that ask for it."""
-        amounts = ((each, scoring_request(pod, each.name)) for each in self.resources)
+        amounts = ((each, scoring_request(pod.template, each.name)) for each in self.resources)
         return tuple(
             Asked(each.name, each.weight, amount) for each, amount in amounts if amount or not is_scalar_name(each.name)
         )
