@@ -94,7 +94,9 @@ def explain(
 def live_cluster(
     kubeconfig: str | None, context: str | None, config: str | None, plugins: Sequence[str]
 ) -> tuple[Given, str]:
-    """A live cluster as if it had been read from files, and the namespace its context names."""
+    """A live cluster in the same form as one from files, and the namespace its context names."""
+    from dataclasses import replace
+
     from bayplan.app.snapshot.live_cluster import look
     from bayplan.plugins.plugin_set import registry
     from bayplan.simulator import loading
@@ -103,4 +105,4 @@ def live_cluster(
     live = look(kubeconfig, context, plugins=known, whole=True, warn=warn)
     documents = loading.documents_of(live.documents)
     configuration = None if config is None else loading.read_config(config)
-    return loading.load(documents, configuration, known), live.namespace
+    return replace(loading.load(documents, configuration, known), is_live=True), live.namespace

@@ -35,6 +35,7 @@ from bayplan.cli.help import ASK, DEVELOP, RUN, SERVICES, WIDTH, Command, Group
 from bayplan.cli.output import WRONG, apart, complain, set_up_logs
 from bayplan.cli.sticky import sticky
 from bayplan.cli.streams import ReaderGone, guarded
+from bayplan.cli.stuck_calls import watched
 from bayplan.errors import BayplanError
 
 INTERRUPTED = 130
@@ -62,7 +63,8 @@ app = typer.Typer(
 
 
 def _add(group: str, name: str, command: Callable[..., int], examples: str) -> None:
-    app.command(name, cls=Command, rich_help_panel=group, epilog=examples)(apart(command))
+    quiet = apart(watched(command) if group == ASK else command)
+    app.command(name, cls=Command, rich_help_panel=group, epilog=examples)(quiet)
 
 
 _add(ASK, "simulate", simulate.simulate, simulate.EXAMPLES)

@@ -122,4 +122,5 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 def run(main: Coroutine[Any, Any, T], clock: VirtualClock) -> T:
     """Run a coroutine to its end in virtual time; what it left running is ended."""
     with asyncio.Runner(loop_factory=lambda: VirtualTimeLoop(clock)) as runner:
-        return runner.run(main)
+        # Not runner.run: at the first Ctrl-C it only cancels the task, and a plugin that never waits goes on.
+        return runner.get_loop().run_until_complete(main)

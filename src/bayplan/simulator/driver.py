@@ -67,7 +67,6 @@ class Driver:
             await asyncio.gather(*self._beside, return_exceptions=True)
 
     async def _run(self) -> None:
-        self._world.changes.begin()
         if self._world.load is not None:
             await self._world.load.begin()
         loop = asyncio.get_running_loop()

@@ -52,6 +52,8 @@ class Given:
     """Those that the objects were read for, and that will judge them: they say which kinds are read."""
     config_document: Document | None = None
     """The configuration, if it stands among the files."""
+    is_live: bool = False
+    """Whether it was read from a live cluster, whose own controllers have seen to everything."""
 
     def place(self, thing: ApiObject) -> Document | None:
         """The document an object came from; None for one that was made here."""

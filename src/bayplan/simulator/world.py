@@ -143,6 +143,9 @@ def assemble(
         later = [each.name for _, each in given.later if isinstance(each, Node) and each.name not in simulated.nodes]
         if later:
             warn(f"the load of nodes that come later is not simulated: {', '.join(dict.fromkeys(later))}")
+    if not given.is_live:
+        changes.begin()
+        world.deliver()
     return world
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from bayplan.errors import InputError
 from bayplan.simulator.explain.explanation import explain_documents, explain_pod
-from tests.simulator.support import START, Manifest, config, node, pod, workload, world
+from bayplan.simulator.world import assemble
+from tests.simulator.support import START, Manifest, config, given, node, pod, simulated, workload, world
 
 TAINT = {"key": "gpu", "effect": "NoSchedule"}
 
@@ -174,3 +176,28 @@ def test_a_pod_that_is_not_there(name: str, namespace: str, line: str) -> None:
 def test_a_pod_of_a_scheduler_without_a_profile_is_an_error() -> None:
     with pytest.raises(InputError, match='no profile is for the scheduler "mine"'):
         explained("a", node("n1"), pod("a", schedulerName="mine"), config=config("other"))
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        ({"conditions": [{"type": "Ready", "status": "False"}]}, "node(s) had untolerated taint(s)"),
+        ({"conditions": [{"type": "Ready", "status": "Unknown"}]}, "node(s) had untolerated taint(s)"),
+        ({"conditions": [{"type": "DiskPressure", "status": "True"}]}, "node(s) had untolerated taint(s)"),
+    ],
+)
+def test_a_node_that_is_not_well_is_tainted_as_in_a_simulation(status: Manifest, reason: str) -> None:
+    unwell = node("n1")
+    manifests = [{**unwell, "status": {**unwell["status"], **status}}, pod("a")]
+    found = explained("a", *manifests)
+    assert (found["verdict"], nodes(found)["n1"]["reasons"]) == ("Unschedulable", [reason])
+    (simulated_pod,) = simulated(*manifests)["pods"]
+    assert simulated_pod["message"] == found["message"]
+
+
+def test_the_nodes_of_a_live_cluster_are_taken_as_they_are() -> None:
+    """Its own controllers taint them, and its scheduler goes by what they did."""
+    unwell = node("n1")
+    said = {"conditions": [{"type": "Ready", "status": "False"}]}
+    live = replace(given({**unwell, "status": {**unwell["status"], **said}}, pod("a")), is_live=True)
+    assert explain_pod(assemble(live, now=START), "default", "a")["verdict"] == "Schedulable"
