@@ -50,7 +50,6 @@ def test_several_input_errors_are_one_line_each_and_caught_as_one() -> None:
             "plugin Fit failed in score for pod shop/web: not found",
         ),
         (errors.StateError("assumed twice"), "assumed twice"),
-        (errors.StateError("assumed twice", ["added", "assumed"]), "assumed twice (so far: added -> assumed)"),
         (
             errors.ConflictError(409, "changed", reason="Conflict", method="PUT", path="/api/v1/x"),
             "PUT /api/v1/x: 409 Conflict: changed",

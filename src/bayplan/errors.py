@@ -11,7 +11,7 @@ Everyone raises these; the command line and the services turn them into one line
       InputError             the user can fix the manifest: file, line, object, field, what to write
         InputErrors            several of them, found in one pass
       PluginError            a plugin raised: which one, where, for which pod, and the cause
-      StateError             the cache or the queue was told the impossible: carries the story so far
+      StateError             the cache or the queue was told the impossible: which pod, and what was asked
       ApiError               the API server said no
         ClientError            4xx: Unauthorized, Forbidden, NotFound, Conflict, Gone, Unprocessable,
                                TooManyRequests, EvictionRefused (each <Name>Error)
@@ -24,7 +24,7 @@ Everyone raises these; the command line and the services turn them into one line
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from bayplan.raising import with_place
 
@@ -133,15 +133,7 @@ def _told(cause: BaseException) -> str:
 
 
 class StateError(BayplanError):
-    """The cache or the queue was told something that cannot be; `story` says what led there."""
-
-    def __init__(self, problem: str, story: Sequence[str] = ()) -> None:
-        self.problem = problem
-        self.story = tuple(story)
-        super().__init__(problem)
-
-    def __str__(self) -> str:
-        return self.problem if not self.story else f"{self.problem} (so far: {' -> '.join(self.story)})"
+    """The cache or the queue was told something that cannot be."""
 
 
 class ApiError(BayplanError):

@@ -21,9 +21,9 @@ import yaml
 import bayplan
 from bayplan.simulator.benchmarks import workload_file
 from bayplan.simulator.benchmarks.workload_run import WorkloadRun
-from bayplan.simulator.explain.explanation import explain_documents
 from bayplan.testing import simulate
 from tests.support.control_plane import ControlPlane
+from tests.support.explaining import explain_documents
 from tests.support.fixtures import control_plane
 from tests.support.live import Cluster, node_manifest, running
 

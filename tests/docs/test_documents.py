@@ -23,9 +23,9 @@ from bayplan.framework.profile import build_profiles
 from bayplan.framework.registry import Registry, points_of
 from bayplan.plugins import IN_TREE
 from bayplan.plugins.defaults import DEFAULT_PLUGINS
-from bayplan.simulator.explain.explanation import explain_documents
 from tests.docs import running
 from tests.docs.pages import PLUGIN_PAGES, ROOT, Block, anchors, blocks, links, name_of, pages, section
+from tests.support.explaining import explain_documents
 
 SNAKE = {cls: re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.name).lower() for cls in IN_TREE}
 DEPLOY = ROOT / "deploy" / "plugins"

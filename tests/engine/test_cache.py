@@ -34,7 +34,7 @@ def test_a_pod_counts_on_its_node_while_it_is_assumed_and_after() -> None:
     assert req(cache, "a") == (1, 1500, 2)
     assert cache.is_assumed(WEB.build().uid)
     assert (cache.pod_count, cache.assumed_count) == (1, 1)
-    cache.confirm(WEB.build())
+    cache.add_pod(WEB.build())
     assert req(cache, "a") == (1, 1500, 2)
     assert not cache.is_assumed(WEB.build().uid)
     cache.remove_pod(WEB.build())
@@ -114,7 +114,6 @@ def test_assumed_pods_never_expire() -> None:
         ("assume", "assume", "is in the cache already and cannot be assumed"),
         ("add_pod", "assume", "is in the cache already and cannot be assumed"),
         ("add_pod", "forget", "is not assumed and cannot be forgotten"),
-        ("assume", "update_pod", "is assumed: only its confirmation may replace it"),
     ],
 )
 def test_the_impossible_is_refused_with_the_pods_name(before: str, then: str, complaint: str) -> None:
@@ -127,7 +126,7 @@ def test_the_impossible_is_refused_with_the_pods_name(before: str, then: str, co
 
 def test_an_update_replaces_what_was_counted() -> None:
     cache = cluster([node("a")], [WEB])
-    cache.update_pod(WEB.cpu("250m").build())
+    cache.add_pod(WEB.cpu("250m").build())
     assert req(cache, "a") == (1, 250, 2)
     cache.add_pod(WEB.build())  # a watch that starts anew tells of it again
     assert req(cache, "a") == (1, 1500, 2)

@@ -154,7 +154,7 @@ def test_one_that_cannot_give_back_does_not_keep_the_others_from_it() -> None:
 def test_undoing_twice_or_after_the_pod_was_confirmed_takes_nothing_away() -> None:
     committing = Committing(named(SaysReserve, "A"))
     committing.commit()
-    committing.cache.confirm(P.on("n").build())
+    committing.cache.add_pod(P.on("n").build())
     committing.undo()
     assert committing.cache.pod_count == 1
     committing.cache.remove_pod(P.on("n").build())

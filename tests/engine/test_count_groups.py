@@ -76,9 +76,9 @@ def test_counts_follow_pods_that_come_change_and_go() -> None:
     cache.forget(web("w2", "b").build())
     cache.add_pod(web("w3", "c").build())
     assert counts() == [1, 0, 1]
-    cache.update_pod(pod("w3").on("c").label(app="db").build())
+    cache.add_pod(pod("w3").on("c").label(app="db").build())
     assert counts() == [1, 0, 0]
-    cache.update_pod(web("w1", "a").terminating().build())
+    cache.add_pod(web("w1", "a").terminating().build())
     assert cache.nodes.matching_pods(WEB, skip_terminating=True).tolist() == [0, 0, 0]
     cache.remove_pod(web("w1", "a").build())
     assert counts() == [0, 0, 0]

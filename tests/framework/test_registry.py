@@ -82,17 +82,6 @@ def test_the_same_class_again_does_no_harm_and_keeps_its_first_origin() -> None:
     assert registry.origin("Fit") == "in-tree"
 
 
-def test_registries_are_merged_with_their_origins() -> None:
-    other = Registry()
-    other.register(plugin("Mine", "filter"), "entry point mine 1.0")
-    registry = Registry([plugin("Fit", "filter")])
-    registry.merge(other)
-    assert registry.names == ("Fit", "Mine")
-    assert registry.origin("Mine") == "entry point mine 1.0"
-    with pytest.raises(DuplicatePluginError, match=r"\(in-tree\) and by .* \(entry point mine 1.0\)"):
-        Registry([plugin("Mine", "filter")]).merge(other)
-
-
 class Nameless(FilterPlugin):
     def filter_node(self, state: Any, pod: Any, node: Any) -> None:
         return None

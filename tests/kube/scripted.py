@@ -10,10 +10,34 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bayplan.errors import TransportError
-from bayplan.kube.auth import FixedCredentials
 from bayplan.kube.client import Client
 from bayplan.kube.transport import REQUEST_TIMEOUT_S, Endpoint, Response, Stream
 from tests.support.bodies import read_body
+
+
+class FixedCredentials:
+    """A known endpoint and token, without a kubeconfig."""
+
+    namespace = "default"
+
+    def __init__(self, endpoint: Endpoint, headers: Mapping[str, str] | None = None) -> None:
+        self._endpoint = endpoint
+        self._headers = dict(headers or {})
+
+    def reload(self) -> None:
+        return None
+
+    def refresh(self) -> None:
+        return None
+
+    def is_due(self) -> bool:
+        return False
+
+    def endpoint(self) -> Endpoint:
+        return self._endpoint
+
+    def headers(self) -> Mapping[str, str]:
+        return self._headers
 
 
 @dataclass(slots=True)

@@ -13,7 +13,6 @@ import structlog
 
 from bayplan.clock import VirtualClock
 from bayplan.errors import TransportError
-from bayplan.kube.auth import FixedCredentials
 from bayplan.kube.client import Client
 from bayplan.kube.informer import COMPLAIN_S, Informer
 from bayplan.kube.transport import Endpoint, Response, Stream
@@ -21,7 +20,7 @@ from bayplan.kube.watching import ANSWER_S, LATE_S, SILENCE_S
 from bayplan.objects.kinds import find
 from bayplan.objects.pod import Pod
 from bayplan.simulator import clock_loop
-from tests.kube.scripted import error, line, said
+from tests.kube.scripted import FixedCredentials, error, line, said
 
 HOUR_S = 3600.0
 FOUND_S = SILENCE_S + ANSWER_S + LATE_S + 1

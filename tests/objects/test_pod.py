@@ -23,7 +23,7 @@ def test_an_empty_pod_has_sensible_answers() -> None:
     assert not any((pod.tolerations, pod.gates, pod.volumes, pod.host_ports, pod.images, pod.claim_names))
     assert not any((pod.spread_constraints, pod.required_affinity_terms, pod.preferred_affinity_terms))
     assert pod.required_node_affinity is None
-    assert pod.requests.is_zero
+    assert not pod.requests.as_map()
     assert dict(pod.labels) == {}
 
 

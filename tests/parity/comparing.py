@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from bayplan.simulator.explain.explanation import explain_documents
 from tests.parity.case import Case
+from tests.support.explaining import explain_documents
 
 Explanation: TypeAlias = dict[str, Any]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bayplan.simulator.explain.explanation import explain_documents
 from bayplan.simulator.simulation import simulate
 from tests.simulator.support import Manifest, given, node, owned_by, pod, states, workload
+from tests.support.explaining import explain_documents
 
 
 def run(*manifests: Manifest) -> tuple[dict[str, Any], list[str]]:

@@ -14,7 +14,7 @@ from bayplan.testing import NodeBuilder, PodBuilder, node, pod
 def test_a_pod_starts_plain_and_with_a_uid_made_of_its_name() -> None:
     made = pod("a").build()
     assert (made.key, made.uid, made.node_name) == ("default/a", "pod-default-a", "")
-    assert made.requests.is_zero
+    assert not made.requests.as_map()
     assert pod("a").namespace("x").build().uid == "pod-x-a"
     assert pod("a").uid("u").build().uid == "u"
 

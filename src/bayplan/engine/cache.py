@@ -3,13 +3,14 @@ ClusterCache: what the scheduler believes of the cluster, and the sole owner of 
 
 A pod on a node goes through these states; the names of the arrows are the methods::
 
-    (unknown) --assume--> assumed --confirm--> added --remove_pod--> (unknown)
-        |                    |                  ^ |
-        |                    +---forget--> (unknown)  +--update_pod--+
-        +---------------add_pod-----------------^
+    (unknown) --assume--> assumed --add_pod--> added --remove_pod--> (unknown)
+        |                    |                   ^
+        |                    +---forget--> (unknown)
+        +----------------add_pod-----------------+
 
-An assumed pod counts on its node before the API server has confirmed the bind; it never expires, it is
-confirmed or forgotten.  Pods on a node that is not known (a *ghost*) are kept until the node appears.
+An assumed pod counts on its node before the API server has confirmed the bind; it never expires, it is confirmed or
+forgotten.  ``add_pod`` also takes a newer version of a pod that is there.  Pods on a node that is not known (a *ghost*)
+are kept until the node appears.
 Called by ``engine.scheduler`` for every event and by ``engine.committing``.
 """
 
@@ -145,8 +146,6 @@ class ClusterCache:
             self._leave(known)
         self._enter(pod)
 
-    confirm = add_pod
-
     def _replace(self, pod: Pod, row: int) -> None:
         """A newer version of a pod that takes and counts what it did: no sum moves."""
         uid = pod.uid
@@ -158,12 +157,6 @@ class ClusterCache:
         self.nodes.counts.pod_replaced(pod)
         self.nodes.pod_replaced(pod)
         self._touch(row)
-
-    def update_pod(self, pod: Pod) -> None:
-        """An assigned pod changed."""
-        if pod.uid in self._assumed:
-            raise StateError(f"pod {pod.key} ({pod.uid}) is assumed: only its confirmation may replace it")
-        self.add_pod(pod)
 
     def remove_pod(self, pod: Pod) -> None:
         """A pod left its node for good."""

@@ -58,11 +58,6 @@ class Registry:
             )
         return cls
 
-    def merge(self, other: Registry) -> None:
-        """Take in all plugins of another registry, with their origins."""
-        for entry in other:
-            self.register(entry.cls, entry.origin)
-
     def discover(self) -> list[str]:
         """Take in what installed packages offer; the names that were found."""
         found = sorted(entry_points(group=GROUP), key=lambda point: (_package(point), point.name))

@@ -191,28 +191,3 @@ def _proxy(configuration: Any) -> str | None:
     if from_environment and proxy_bypass(host):
         return None
     return str(proxy)
-
-
-class FixedCredentials:
-    """A known endpoint and token, for tests and tools."""
-
-    namespace = "default"
-
-    def __init__(self, endpoint: Endpoint, headers: Mapping[str, str] | None = None) -> None:
-        self._endpoint = endpoint
-        self._headers = dict(headers or {})
-
-    def reload(self) -> None:
-        return None
-
-    def refresh(self) -> None:
-        return None
-
-    def is_due(self) -> bool:
-        return False
-
-    def endpoint(self) -> Endpoint:
-        return self._endpoint
-
-    def headers(self) -> Mapping[str, str]:
-        return self._headers

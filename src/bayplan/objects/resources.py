@@ -71,28 +71,16 @@ class Resources:
         return self.pods if name == PODS else self.scalars.get(name, 0)
 
     def plus(self, other: Resources) -> Resources:
-        return self._combined(other, 1)
-
-    def minus(self, other: Resources) -> Resources:
-        return self._combined(other, -1)
-
-    def _combined(self, other: Resources, sign: int) -> Resources:
         scalars = dict(self.scalars)
         for name, amount in other.scalars.items():
-            scalars[name] = scalars.get(name, 0) + sign * amount
+            scalars[name] = scalars.get(name, 0) + amount
         return Resources(
-            self.cpu_milli + sign * other.cpu_milli,
-            self.memory_bytes + sign * other.memory_bytes,
-            self.ephemeral_bytes + sign * other.ephemeral_bytes,
-            self.pods + sign * other.pods,
+            self.cpu_milli + other.cpu_milli,
+            self.memory_bytes + other.memory_bytes,
+            self.ephemeral_bytes + other.ephemeral_bytes,
+            self.pods + other.pods,
             scalars,
         )
-
-    @property
-    def is_zero(self) -> bool:
-        """Whether nothing at all is asked for; a scalar that is named but 0 counts as nothing."""
-        plain = self.cpu_milli or self.memory_bytes or self.ephemeral_bytes or self.pods
-        return not plain and not any(self.scalars.values())
 
     def as_map(self) -> dict[str, int]:
         """Resource name to amount, without the zeros."""

@@ -18,8 +18,6 @@ from bayplan.objects.requirement import (
     NODE_OPERATORS,
     NOT_IN,
     Requirement,
-    check_key,
-    check_value,
     requirement,
 )
 
@@ -180,10 +178,3 @@ def compile_node_term(written: NodeSelectorTerm) -> NodeTerm:
 def compile_node_selector(written: NodeSelector) -> tuple[NodeTerm, ...]:
     """The terms of a node selector, any one of which is enough."""
     return tuple(compile_node_term(term) for term in written.node_selector_terms or ())
-
-
-def check_labels(labels: Mapping[str, str]) -> None:
-    """ValueError unless every key and value can be a label."""
-    for key, value in labels.items():
-        check_key(key)
-        check_value(value)

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from bayplan.errors import InputError
-from bayplan.simulator.explain.explanation import explain_documents, explain_pod
+from bayplan.simulator.explain.explanation import explain_pod
 from bayplan.simulator.world import assemble
 from tests.simulator.support import START, Manifest, config, given, node, pod, simulated, workload, world
+from tests.support.explaining import explain_documents
 
 TAINT = {"key": "gpu", "effect": "NoSchedule"}
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bayplan.simulator.explain.explanation import explain_documents
 from bayplan.simulator.explain.text import as_text
 from tests.simulator.support import START, Manifest, node, pod
+from tests.support.explaining import explain_documents
 
 TAINT = {"key": "gpu", "effect": "NoSchedule"}
 

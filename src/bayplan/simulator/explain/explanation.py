@@ -18,16 +18,13 @@ from bayplan.errors import InputError
 from bayplan.framework.decision import Decision
 from bayplan.framework.diagnosis import UNVISITED, Diagnosis
 from bayplan.framework.status import SUCCESS, Code, Status
-from bayplan.objects.files.manifests import Document
 from bayplan.objects.pod import Pod
 from bayplan.objects.quantity import format_resource
 from bayplan.objects.resources import PODS
-from bayplan.plugins.plugin_set import registry
 from bayplan.plugins.resource_columns import allocatable, requested
 from bayplan.simulator.explain import plugin_numbers
 from bayplan.simulator.explain.subject import POD, WORKLOADS, Subject, missing
-from bayplan.simulator.loading import documents_of, load
-from bayplan.simulator.world import World, assemble
+from bayplan.simulator.world import World
 
 API_VERSION = "bayplan.io/v1alpha1"
 SCHEDULABLE, UNSCHEDULABLE, BOUND, WAITING, ERROR = "Schedulable", "Unschedulable", "Bound", "Waiting", "Error"
@@ -35,26 +32,6 @@ SCHEDULABLE, UNSCHEDULABLE, BOUND, WAITING, ERROR = "Schedulable", "Unschedulabl
 
 _SHORT_OF = "Insufficient "
 _FULL = "Too many pods"
-
-
-def explain_documents(
-    docs: Sequence[dict[str, Any]],
-    namespace: str,
-    name: str,
-    *,
-    config: dict[str, Any] | None = None,
-    plugins: Sequence[str] = (),
-    now: float | None = None,
-    seed: int = 0,
-    discover: bool = True,
-) -> dict[str, Any]:
-    """Explain one pod among raw objects; see ``explain_pod`` for the answer."""
-    given = load(
-        documents_of(docs), None if config is None else Document("config", 0, config), registry(plugins, discover)
-    )
-    only = Subject(POD, namespace, name)
-    world = assemble(given, seed=seed, now=now, only=only)
-    return explain_pod(world, namespace, name)
 
 
 def explain_pod(world: World, namespace: str, name: str) -> dict[str, Any]:
