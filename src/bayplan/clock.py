@@ -1,4 +1,4 @@
-"""Time as an argument: whoever needs the hour asks a Clock.
+"""Time as an argument: code that needs the time asks a Clock.
 
 The live services hand out a SystemClock, the simulator and the tests a VirtualClock, so that the same code
 runs a week in a second.
@@ -6,6 +6,7 @@ runs a week in a second.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import Protocol
 
@@ -49,3 +50,17 @@ class VirtualClock:
         if moment < self._now:
             raise ValueError(f"a clock does not run backwards: it is {self._now}, not yet {moment}")
         self._now = float(moment)
+
+
+async def wait_at_most(event: asyncio.Event, seconds: float | None) -> bool:
+    """Wait until an event is set, but not longer than this on the loop's clock; whether it was set.
+
+    ``None`` and infinity wait for as long as it takes.
+    """
+    # Not wait_for: until Python 3.12 it forgets a cancellation that comes together with the event.
+    try:
+        async with asyncio.timeout(None if seconds is None or seconds == float("inf") else max(0.0, seconds)):
+            await event.wait()
+    except TimeoutError:
+        return False
+    return True

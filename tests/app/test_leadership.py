@@ -52,7 +52,7 @@ async def test_only_the_leader_binds_and_the_lease_is_given_back_at_once(cluster
         assert (await held(cluster))["holderIdentity"] == "one"
         await until(two.live.is_synced, "the second to have seen the cluster")
         assert two.faults.count("POST", "/binding$") == 0
-        assert not two.live.is_scheduling
+        assert not two.live.is_working()
         stopped_at = time.monotonic()
         await one.stop()
         assert (await held(cluster))["holderIdentity"] in ("", "two")
@@ -78,7 +78,7 @@ async def test_a_leader_cut_off_stops_before_the_other_starts(cluster: Cluster, 
         one.faults.on("PUT|POST|PATCH|GET", "", LostRequest())
         cut_at = time.monotonic()
         await cluster.pods(10, prefix="new")
-        await until(lambda: not one.live.is_leading(), "the first to know that it must not write")
+        await until(lambda: not one.live.supervisor.may_write(), "the first to know that it must not write")
         stopped_writing = time.monotonic()
         await two.scheduling()
         took_over = time.monotonic()
@@ -101,7 +101,7 @@ async def test_a_bind_that_waited_while_the_lease_was_lost_is_not_sent(cluster: 
         one.faults.on("PUT|POST", f"{LEASES}|/leases$", hold)
         await cluster.pod()
         await until(lambda: one.faults.count("POST", "/binding$") == 1, "the first try")
-        election = one.live._supervisor.election
+        election = one.live.supervisor.election
         assert election is not None
         election._renewed_at = (election._renewed_at or 0.0) - 2 * DEADLINE_S
         await asyncio.sleep(0.5)

@@ -83,7 +83,7 @@ async def test_without_the_right_to_read_pods_it_does_not_start_and_says_so(clus
         (refusal,) = await until(lambda: run.live.refusals(), "a refusal")
         await asyncio.sleep(0.2)
         assert not run.live.is_synced()
-        assert not run.live.is_scheduling
+        assert not run.live.is_working()
     assert 'resources: ["pods"]' in refusal
 
 

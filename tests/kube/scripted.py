@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from bayplan.errors import TransportError
+from bayplan.errors import LeadershipLostError, TransportError
 from bayplan.kube.client import Client
 from bayplan.kube.transport import REQUEST_TIMEOUT_S, Endpoint, Response, Stream
 from tests.support.bodies import read_body
@@ -150,3 +150,8 @@ def client_on(transport: ScriptedTransport) -> Client:
 
 def line(kind: str, value: Any) -> bytes:
     return json.dumps({"type": kind, "object": value}).encode()
+
+
+def does_not_lead() -> None:
+    """The check of a replica that is not the leader."""
+    raise LeadershipLostError("not the leader any more: nothing was written")

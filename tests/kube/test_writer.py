@@ -24,7 +24,7 @@ from bayplan.kube.transport import Response
 from bayplan.kube.writer import ApiWriter
 from bayplan.objects.pod import Pod
 from bayplan.testing import pod
-from tests.kube.scripted import Answer, Request, ScriptedTransport, client_on, error, said
+from tests.kube.scripted import Answer, Request, ScriptedTransport, client_on, does_not_lead, error, said
 from tests.support.live import Cluster, client_of, close, scheduled_condition
 
 WEB = pod("web").namespace("ns").uid("u1").build()
@@ -192,7 +192,7 @@ async def test_binds_cancelled_together_are_cancelled_and_nothing_else(monkeypat
 
 
 async def test_who_may_not_write_does_not() -> None:
-    writer, transport = on([said(201)], may_write=lambda: False)
+    writer, transport = on([said(201)], check_lead=does_not_lead)
     for work in (writer.bind(WEB, "n1"), writer.patch_pod_status(WEB, {}), writer.delete_pod(WEB)):
         with pytest.raises(LeadershipLostError, match="not the leader any more"):
             await work
@@ -207,7 +207,7 @@ async def test_leadership_lost_between_two_tries_ends_them(impatient: None) -> N
         leads = False
         return error(500)
 
-    writer, transport = on(answer, may_write=lambda: leads)
+    writer, transport = on(answer, check_lead=lambda: None if leads else does_not_lead())
     with pytest.raises(LeadershipLostError):
         await writer.bind(WEB, "n1")
     assert len(transport.requests) == 1

@@ -13,7 +13,7 @@ from bayplan.kube import writer as writer_module
 from bayplan.kube.writer import ApiWriter
 from bayplan.objects.pod import Pod
 from bayplan.testing import pod
-from tests.kube.scripted import Answer, ScriptedTransport, client_on, error, said
+from tests.kube.scripted import Answer, ScriptedTransport, client_on, does_not_lead, error, said
 from tests.support.live import Cluster, client_of, close
 
 WEB = pod("web").namespace("ns").uid("u1").build()
@@ -74,7 +74,7 @@ async def test_a_server_that_stays_broken_is_given_up() -> None:
 
 
 async def test_who_may_not_write_does_not_evict() -> None:
-    writer, transport = on(said(201), may_write=lambda: False)
+    writer, transport = on(said(201), check_lead=does_not_lead)
     with pytest.raises(LeadershipLostError):
         await writer.evict(WEB)
     assert transport.requests == []

@@ -10,7 +10,7 @@ from bayplan.errors import ConflictError, ForbiddenError, LeadershipLostError, T
 from bayplan.kube import writer
 from bayplan.kube.transport import Response
 from bayplan.kube.writer import ApiWriter
-from tests.kube.scripted import Request, ScriptedTransport, client_on, error, said
+from tests.kube.scripted import Request, ScriptedTransport, client_on, does_not_lead, error, said
 
 PATCH = {"metadata": {"annotations": {"a": "b"}}, "spec": {"claimRef": {"name": "c", "resourceVersion": None}}}
 STORED = {
@@ -83,5 +83,5 @@ async def test_errors_that_pass_are_waited_out_and_others_are_told() -> None:
 async def test_only_the_leader_writes() -> None:
     transport = ScriptedTransport([said(200, STORED)])
     with pytest.raises(LeadershipLostError):
-        await ApiWriter(client_on(transport), lambda: False).patch("PersistentVolume", "", "v", PATCH)
+        await ApiWriter(client_on(transport), does_not_lead).patch("PersistentVolume", "", "v", PATCH)
     assert transport.requests == []

@@ -191,7 +191,7 @@ class Running:
         def is_scheduling() -> bool:
             if self.task.done():
                 self.task.result()
-            return self.live.is_scheduling
+            return self.live.is_working() and self.live.is_synced()
 
         await until(is_scheduling, "the scheduler to start", timeout_s)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-from bayplan.clock import Clock
+from bayplan.clock import Clock, wait_at_most
 from bayplan.framework.config.duration import format_duration
 from bayplan.framework.status import Code, Status
 from bayplan.objects.pod import Pod
@@ -61,13 +61,8 @@ class WaitingPod:
             plugin = min(self._pending, key=lambda name: (self._deadlines[name], name))
             at, seconds = self._deadlines[plugin]
             self._wake = asyncio.Event()
-            try:
-                # Not wait_for: up to Python 3.11 it forgets a cancellation that comes together with the event.
-                async with asyncio.timeout(max(0.0, at - self._clock.now())):
-                    await self._wake.wait()
-            except TimeoutError:
-                if plugin in self._pending:
-                    self._reject_late(plugin, seconds)
+            if not await wait_at_most(self._wake, at - self._clock.now()) and plugin in self._pending:
+                self._reject_late(plugin, seconds)
         return self._outcome
 
     def expire(self) -> None:

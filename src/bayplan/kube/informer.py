@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 import structlog
 
+from bayplan.backoff import Backoff
 from bayplan.errors import (
     ApiError,
     ForbiddenError,
@@ -88,7 +89,7 @@ class Informer(Generic[T]):
         self._bad: set[str] = set()
         self._version = ""
         self._page = PAGE
-        self._backoff = FIRST_BACKOFF_S
+        self._backoff = Backoff(FIRST_BACKOFF_S, MAX_BACKOFF_S)
         self._complained_at = float("-inf")
         self.synced = asyncio.Event()
         self.refused = ""
@@ -109,7 +110,7 @@ class Informer(Generic[T]):
                 if not self._version:
                     await self._list()
                 if await self._watch():
-                    self._backoff = FIRST_BACKOFF_S
+                    self._backoff.succeeded()
                     continue
             except GoneError:
                 log.info("listing again", kind=self.kind.name, reason="the watch fell too far behind")
@@ -124,8 +125,7 @@ class Informer(Generic[T]):
             except msgspec.MsgspecError as error:
                 log.warning("answer not understood", kind=self.kind.name, error=str(error))
                 self._version = ""
-            await asyncio.sleep(max(wait, self._backoff) * random.uniform(0.5, 1.5))
-            self._backoff = min(self._backoff * 2, MAX_BACKOFF_S)
+            await asyncio.sleep(max(wait, self._backoff.failed()) * random.uniform(0.5, 1.5))
 
     # -- list --
 
@@ -187,7 +187,7 @@ class Informer(Generic[T]):
         async with watch.lines() as lines:
             async for raw in lines:
                 self._follow(raw)
-                self._backoff = FIRST_BACKOFF_S
+                self._backoff.succeeded()
         return now() - started > SHORT_S
 
     def _follow(self, raw: bytes) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import structlog
 
+from bayplan.backoff import Backoff
 from bayplan.bounded_cache import BoundedCache
 from bayplan.clock import Clock
 from bayplan.errors import ApiError, NotFoundError, ServerError, TooManyRequestsError, TransportError
@@ -45,7 +46,7 @@ class _Series:
     """One event, and how often it happened."""
 
     name: str
-    pod: ApiObject
+    about: ApiObject
     related: ApiObject | None
     type: str
     reason: str
@@ -82,7 +83,7 @@ class Recorder:
 
     def emit(
         self,
-        pod: ApiObject,
+        about: ApiObject,
         *,
         type: str,
         reason: str,
@@ -93,11 +94,11 @@ class Recorder:
     ) -> None:
         """Record an event; the same about the same version of an object counts up a series."""
         now = self._clock.now()
-        version = pod.metadata.resource_version
-        key = (type, action, reason, reporter, pod.uid, version, related.uid if related else "")
+        version = about.metadata.resource_version
+        key = (type, action, reason, reporter, about.uid, version, related.uid if related else "")
         series = self._series.get(key)
         if series is None or now - series.last_at >= SERIES_S:
-            series = _Series(self._name(pod), pod, related, type, reason, action, note, reporter, now, now)
+            series = _Series(self._name(about), about, related, type, reason, action, note, reporter, now, now)
             self._series[key] = series
             self._put(series)
             return
@@ -106,10 +107,10 @@ class Recorder:
         if series.count == 2 or now - series.written_at >= REWRITE_S:
             self._put(series)
 
-    def _name(self, pod: ApiObject) -> str:
-        """The pod's and the time in nanoseconds, as kube-scheduler has it; no two events of ours have the same."""
+    def _name(self, about: ApiObject) -> str:
+        """The object's and the time in nanoseconds, as kube-scheduler has it; no two events of ours have the same."""
         self._named_at = max(self._named_at + 1, int(self._clock.now() * 1e9))
-        return f"{pod.name[: MAX_NAME - 17]}.{self._named_at:016x}"
+        return f"{about.name[: MAX_NAME - 17]}.{self._named_at:016x}"
 
     async def run(self) -> None:
         """Write events until cancelled."""
@@ -166,22 +167,21 @@ class Recorder:
 
     async def _write_patiently(self, series: _Series) -> None:
         """Again after errors that pass; anything else, a refusal for one, drops the event."""
-        wait = FIRST_WAIT_S
+        backoff = Backoff(FIRST_WAIT_S)
         for _ in range(TRIES):
             try:
                 return await self._write(series)
             except (TooManyRequestsError, ServerError, TransportError) as error:
                 told = error.retry_after_s if isinstance(error, TooManyRequestsError) else None
-                await asyncio.sleep(max(wait, told or 0.0))
-                wait *= 2
+                await asyncio.sleep(max(backoff.failed(), told or 0.0))
             except ApiError as error:
-                log.debug("event refused", pod=series.pod.key, reason=series.reason, error=str(error))
+                log.debug("event refused", about=series.about.key, reason=series.reason, error=str(error))
                 break
         self.dropped += 1
         return None
 
     async def _write(self, series: _Series) -> None:
-        path = f"/apis/events.k8s.io/v1/namespaces/{series.pod.namespace}/events"
+        path = f"/apis/events.k8s.io/v1/namespaces/{_namespace(series.about)}/events"
         series.written_at = self._clock.now()
         if series.exists:
             try:
@@ -195,7 +195,7 @@ class Recorder:
             except NotFoundError:
                 # It grew too old for the API server to keep; told anew under a new name.
                 series.exists = False
-                series.name = self._name(series.pod)
+                series.name = self._name(series.about)
         await self._client.send("POST", path, body=self._event(series))
         series.exists = True
 
@@ -203,13 +203,13 @@ class Recorder:
         event: dict[str, Any] = {
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
-            "metadata": {"name": series.name, "namespace": series.pod.namespace},
+            "metadata": {"name": series.name, "namespace": _namespace(series.about)},
             "eventTime": format_micro_time(series.first_at),
             "type": series.type,
             "reason": series.reason,
             "action": series.action,
             "note": series.note,
-            "regarding": _reference(series.pod),
+            "regarding": _reference(series.about),
             "reportingController": series.reporter,
             "reportingInstance": f"{series.reporter}-{self._hostname}"[:128],
         }
@@ -222,6 +222,11 @@ class Recorder:
 
 def _counted(series: _Series) -> dict[str, Any]:
     return {"count": series.count, "lastObservedTime": format_micro_time(series.last_at)}
+
+
+def _namespace(thing: ApiObject) -> str:
+    """Where an event is kept: beside its object, or in ``default`` for one that has no namespace, such as a node."""
+    return thing.namespace or "default"
 
 
 def _reference(thing: ApiObject) -> dict[str, str]:

@@ -12,11 +12,12 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from typing import Any
 
 import msgspec
 
+from bayplan.backoff import Backoff
+from bayplan.clock import wait_at_most
 from bayplan.errors import (
     ApiError,
     ClientError,
@@ -50,11 +51,11 @@ MAX_RETRY_AFTER_S = 30.0
 
 
 class ApiWriter:
-    """Writes to one cluster, as long as ``may_write`` says so (only the leader may)."""
+    """Writes to one cluster, as long as ``check_lead`` does not raise (only the leader may write)."""
 
-    def __init__(self, client: Client, may_write: Callable[[], bool] = lambda: True) -> None:
+    def __init__(self, client: Client, check_lead: Callable[[], None] = lambda: None) -> None:
         self._client = client
-        self._may_write = may_write
+        self._check_lead = check_lead
         self._pace = BindWindow(MAX_BINDING)
         self._takes_protobuf = True
         self._closed = False
@@ -190,9 +191,7 @@ class ApiWriter:
     async def close(self, timeout_s: float) -> None:
         """Start nothing more; give the binds under way a last chance to be answered."""
         self._closed = True
-        with suppress(TimeoutError):
-            async with asyncio.timeout(timeout_s):
-                await self._idle.wait()
+        await wait_at_most(self._idle, timeout_s)
 
     async def _send(
         self,
@@ -221,8 +220,9 @@ class ApiWriter:
     async def _patiently(self, once: Callable[[], Coroutine[Any, Any, None]], pace: BindWindow | None = None) -> None:
         """Again after 429, 5xx and network errors, waiting as long as the server asks."""
         gives_up_at = time.monotonic() + PATIENCE_S
-        wait, server_errors = FIRST_WAIT_S, 0
+        backoff, server_errors = Backoff(FIRST_WAIT_S, MAX_WAIT_S), 0
         while True:
+            asked_s = 0.0
             try:
                 if pace is not None:
                     return await self._in_turn(once, pace)
@@ -230,16 +230,16 @@ class ApiWriter:
                 return await once()
             except TooManyRequestsError as error:
                 last: Exception = error
-                wait = max(wait, min(error.retry_after_s or 0.0, MAX_RETRY_AFTER_S))
+                asked_s = min(error.retry_after_s or 0.0, MAX_RETRY_AFTER_S)
             except TransportError as error:
                 last = error
             except ServerError as error:
                 last = error
                 server_errors += 1
+            wait = max(backoff.failed(), asked_s)
             if server_errors >= SERVER_ERRORS or time.monotonic() + wait > gives_up_at:
                 raise last
             await asyncio.sleep(wait * random.uniform(0.8, 1.2))
-            wait = min(wait * 2, max(wait, MAX_WAIT_S))
 
     async def _in_turn(self, once: Callable[[], Coroutine[Any, Any, None]], pace: BindWindow) -> None:
         began = await pace.turn()
@@ -260,10 +260,6 @@ class ApiWriter:
         if self._closed:
             raise LeadershipLostError("stopping: nothing was written")
         self._check_lead()
-
-    def _check_lead(self) -> None:
-        if not self._may_write():
-            raise LeadershipLostError("not the leader any more: nothing was written")
 
 
 def _says(value: Any, patch: Any) -> bool:

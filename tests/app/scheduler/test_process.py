@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from bayplan.app.scheduler.process import SchedulerOptions, building, service_options
 from bayplan.app.shell.http_server import Authorizer
-from bayplan.app.shell.process import health_server, serve_controller, until_stopped
+from bayplan.app.shell.process import health_server, serve, until_stopped
 from bayplan.kube.recorder import Recorder
 from tests.support.faults import Answer, FaultyTransport, LostRequest
 from tests.support.live import Cluster, Running, client_of, config_of, running, until
@@ -193,7 +193,7 @@ async def test_a_part_that_breaks_ends_the_service_with_1(cluster: Cluster, monk
     monkeypatch.setattr("bayplan.engine.gc_tuning.settle", lambda: None)
     options = SchedulerOptions(config_of(), str(cluster.plane.kubeconfig()), leader_elect=False, secure_port=0)
     with structlog.testing.capture_logs() as logs:
-        assert await serve_controller(service_options(options), building(options)) == 1
+        assert await serve(service_options(options), building(options)) == 1
     await asyncio.sleep(0.1)  # connections that were being made are closed by now
     (line,) = [entry for entry in logs if entry["event"] == "stopping"]
     assert line["reason"] == "a part broke: IndexError('a mistake of ours')"

@@ -79,6 +79,7 @@ async def test_cancelled_it_stops_in_order() -> None:
     task = asyncio.ensure_future(story.supervisor.run(work(), story.stop))
     await asyncio.sleep(0.01)
     assert story.supervisor.may_write()
+    story.supervisor.check_lead()
     assert not story.supervisor.is_stopping
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -31,7 +31,7 @@ SETTINGS = SpareSettings(grow_per_minute=1.0, most_share=1.0, samples_above=2)
 async def running(plane: ControlPlane) -> AsyncIterator[tuple[LiveSpareCapacity, PrometheusMetrics]]:
     client, _ = client_of(plane.kubeconfig())
     metrics = PrometheusMetrics(spare_capacity.COUNTERS, spare_capacity.GAUGES, {})
-    live = LiveSpareCapacity(client, SystemClock(), metrics, lambda: True, settings=SETTINGS, look_every_s=0.2)
+    live = LiveSpareCapacity(client, SystemClock(), metrics, lambda: None, settings=SETTINGS, look_every_s=0.2)
     tasks = [asyncio.ensure_future(each.run()) for each in live.informers]
     await asyncio.gather(*(each.synced.wait() for each in live.informers))
     tasks.append(asyncio.ensure_future(live.run()))
@@ -99,7 +99,7 @@ async def test_a_node_that_goes_while_ledgers_are_written_disturbs_nothing(
         await cluster.node(name)
     client, _ = client_of(control_plane.kubeconfig())
     metrics = PrometheusMetrics(spare_capacity.COUNTERS, spare_capacity.GAUGES, {})
-    live = LiveSpareCapacity(client, SystemClock(), metrics, lambda: True, settings=SETTINGS)
+    live = LiveSpareCapacity(client, SystemClock(), metrics, lambda: None, settings=SETTINGS)
     tasks = [asyncio.ensure_future(each.run()) for each in live.informers]
     await asyncio.gather(*(each.synced.wait() for each in live.informers))
 
@@ -127,7 +127,7 @@ async def test_ledgers_are_written_no_faster_than_the_rate_and_those_of_busy_nod
     client, _ = client_of(control_plane.kubeconfig())
     metrics = PrometheusMetrics(spare_capacity.COUNTERS, spare_capacity.GAUGES, {})
     settings = SpareSettings(samples_above=1)
-    live = LiveSpareCapacity(client, SystemClock(), metrics, lambda: True, settings=settings, qps=10, burst=2)
+    live = LiveSpareCapacity(client, SystemClock(), metrics, lambda: None, settings=settings, qps=10, burst=2)
     done: list[tuple[str, float]] = []
 
     async def patch(kind: str, namespace: str, name: str, body: object) -> None:

@@ -41,7 +41,8 @@ def desk(*objects: Any, writer: Any = None, **args: Any) -> Desk:
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(node_notes, "CONFLICT_WAITS_S", (0.0, 0.0))
+    monkeypatch.setattr(node_notes, "CONFLICT_WAIT_S", 0.0)
+    monkeypatch.setattr(node_notes, "CONFLICT_TRIES", 3)
 
 
 async def test_the_node_of_the_first_pod_is_noted_for_the_version_that_was_seen() -> None:

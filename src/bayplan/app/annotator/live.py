@@ -14,10 +14,9 @@ from typing import Any
 import structlog
 
 from bayplan.app.annotator.policy_source import PolicySource
-from bayplan.app.scheduler.informers import publish
-from bayplan.app.shell.lifecycle import Supervisor
 from bayplan.app.shell.metrics import ATTEMPT, SERVICE_GAUGES, Declared, PrometheusMetrics
-from bayplan.app.shell.process import ServiceOptions, run_controller
+from bayplan.app.shell.process import ServiceOptions, run_service
+from bayplan.app.shell.service import Service
 from bayplan.app.spare_capacity import live
 from bayplan.app.spare_capacity.live import LOOK_EVERY_S, LiveSpareCapacity
 from bayplan.clock import SystemClock
@@ -26,7 +25,7 @@ from bayplan.controllers.node_annotator.controller import NodeAnnotator
 from bayplan.controllers.node_annotator.prometheus import PrometheusAccess, PrometheusClient
 from bayplan.controllers.node_annotator.watched import EVENTS, NODES, SCHEDULED, AddressedNode, ScheduledEvent
 from bayplan.controllers.spare_capacity.settings import SpareSettings
-from bayplan.errors import InputError, LeadershipLostError
+from bayplan.errors import InputError
 from bayplan.kube.client import MERGE_PATCH, Client, path_of
 from bayplan.kube.informer import SILENCE_S, Informer
 from bayplan.kube.leader_election import LeaderElection
@@ -60,10 +59,10 @@ def run_annotator(options: AnnotatorOptions) -> int:
     def build(client: Client, election: LeaderElection | None) -> LiveAnnotator:
         return LiveAnnotator(client, options, election=election)
 
-    return run_controller(options.service, build)
+    return run_service(options.service, build)
 
 
-class LiveAnnotator:
+class LiveAnnotator(Service):
     """One annotator process."""
 
     def __init__(
@@ -76,12 +75,11 @@ class LiveAnnotator:
         policy_pause_s: float = POLICY_PAUSE_S,
         spare_pause_s: float = LOOK_EVERY_S,
     ) -> None:
+        super().__init__(election, PrometheusMetrics(*_declared()))
         self._client = client
-        self._supervisor = Supervisor(election)
         self._source = options.policy
         self._policy_pause_s = policy_pause_s
         self._prometheus = PrometheusClient(options.prometheus)
-        self.metrics = PrometheusMetrics(*_declared())
         self.annotator = NodeAnnotator(
             DynamicSchedulerPolicy(),
             self._prometheus,
@@ -91,7 +89,7 @@ class LiveAnnotator:
             qps=options.qps,
             burst=options.burst,
         )
-        self._informers: tuple[Informer[Any], ...] = (
+        informers: list[Informer[Any]] = [
             Informer[AddressedNode](
                 client,
                 NODES,
@@ -110,50 +108,32 @@ class LiveAnnotator:
                 field_selector=SCHEDULED,
                 silence_s=silence_s,
             ),
-        )
+        ]
         self.spare: LiveSpareCapacity | None = None
         if options.spare is not None:
-            may_write = self._supervisor.may_write
             self.spare = LiveSpareCapacity(
-                client, SystemClock(), self.metrics, may_write,
+                client, SystemClock(), self.metrics, self.supervisor.check_lead,
                 settings=options.spare, silence_s=silence_s, look_every_s=spare_pause_s,
                 qps=options.qps, burst=options.burst,
             )  # fmt: skip
-            self._informers = (*self._informers, *self.spare.informers)
+            informers += self.spare.informers
+        self.informers = informers
 
-    # -- for the outside --
-
-    @property
-    def is_stopping(self) -> bool:
-        return self._supervisor.is_stopping
-
-    async def run(self) -> None:
-        """Until cancelled, or until the lease is lost, or a part that should run for ever breaks."""
-        await self._supervisor.run(self._work(), self._stop)
-
-    def is_ready(self) -> bool:
-        return all(informer.synced.is_set() for informer in self._informers)
-
-    def render_metrics(self) -> bytes:
+    def publish(self) -> None:
         self.annotator.publish()
-        publish(self.metrics, self._informers, self._supervisor.election)
-        return self.metrics.render()
 
-    # -- running --
-
-    async def _work(self) -> None:
+    async def prepare(self) -> None:
         self.annotator.use(await self._source.read(self._client))
-        for informer in self._informers:
-            self._supervisor.keep_running(informer.run())
-        self._supervisor.keep_running(self._follow_policy())
-        await asyncio.gather(*(informer.synced.wait() for informer in self._informers))
-        log.info("synced", nodes=len(self._informers[0].objects()))
-        await self._supervisor.lead()
+        self.supervisor.keep_running(self._follow_policy())
+        await self.sync()
+        log.info("synced", nodes=len(self.informers[0].objects()))
+
+    async def work(self) -> None:
         if self.spare is not None:
-            self._supervisor.keep_running(self.spare.run())
+            self.supervisor.keep_running(self.spare.run())
         await self.annotator.run()
 
-    async def _stop(self, lost: bool) -> None:
+    async def stop(self, lost: bool) -> None:
         await self.annotator.close(0.0 if lost else SHUTDOWN_S)
         await self._prometheus.close()
 
@@ -199,12 +179,8 @@ class LiveAnnotator:
             body={"metadata": {"annotations": annotations}},
             content_type=MERGE_PATCH,
             timeout_s=WRITE_TIMEOUT_S,
-            guard=self._check,
+            guard=self.supervisor.check_lead,
         )
-
-    def _check(self) -> None:
-        if not self._supervisor.may_write():
-            raise LeadershipLostError("this replica does not lead any more")
 
 
 def _declared() -> tuple[dict[str, Declared], dict[str, Declared], dict[str, Declared]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bayplan.backoff import Backoff
+
 FIRST_S = 0.5
 LONGEST_S = 60.0
 
@@ -11,20 +13,19 @@ class KeyBackoff:
 
     def __init__(self, first_s: float = FIRST_S, longest_s: float = LONGEST_S) -> None:
         self._first_s, self._longest_s = first_s, longest_s
-        self._waits: dict[str, float] = {}
+        self._failing: dict[str, Backoff] = {}
         self._due_at: dict[str, float] = {}
 
     def failed(self, key: str, now: float, at_least_s: float = 0.0) -> float:
         """It failed, once more; how long it has to wait."""
-        wait = min(self._longest_s, 2 * self._waits[key]) if key in self._waits else self._first_s
-        self._waits[key] = wait
-        wait = max(wait, at_least_s)
+        backoff = self._failing.setdefault(key, Backoff(self._first_s, self._longest_s))
+        wait = max(backoff.failed(), at_least_s)
         self._due_at[key] = now + wait
         return wait
 
     def forget(self, key: str) -> None:
         """It went well, or it is gone, or it is another one now."""
-        self._waits.pop(key, None)
+        self._failing.pop(key, None)
         self._due_at.pop(key, None)
 
     def is_waiting(self, key: str, now: float) -> bool:
@@ -42,4 +43,4 @@ class KeyBackoff:
         return min(self._due_at.values(), default=float("inf"))
 
     def __len__(self) -> int:
-        return len(self._waits)
+        return len(self._failing)

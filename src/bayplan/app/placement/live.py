@@ -17,13 +17,11 @@ import msgspec
 import structlog
 
 from bayplan.app.placement.decision_writer import DecisionWriter
-from bayplan.app.scheduler.informers import publish
 from bayplan.app.shell.http_server import Page
-from bayplan.app.shell.lifecycle import Supervisor
 from bayplan.app.shell.metrics import SERVICE_GAUGES, Declared, PrometheusMetrics
-from bayplan.app.shell.process import ServiceOptions, run_controller
-from bayplan.clock import SystemClock
-from bayplan.errors import LeadershipLostError
+from bayplan.app.shell.process import ServiceOptions, run_service
+from bayplan.app.shell.service import Service
+from bayplan.clock import SystemClock, wait_at_most
 from bayplan.kube.client import Client
 from bayplan.kube.informer import SILENCE_S, Informer
 from bayplan.kube.leader_election import LeaderElection
@@ -39,10 +37,10 @@ log = structlog.get_logger()
 
 T = TypeVar("T")
 
-# News come in bursts; looking once at all of them is enough.
+# Events come in bursts; looking once at all of them is enough.
 PAUSE_S = 0.05
 # Deciding holds up everything else, renewing the lease as well, so it is done in slices.
-NEWS_AT_ONCE, DECIDED_AT_ONCE = 500, 50
+EVENTS_AT_ONCE, DECIDED_AT_ONCE = 500, 50
 SETTLE_S = 5.0
 """How long between two rounds of moves that a budget allows."""
 DRAIN_S = 2.0
@@ -63,40 +61,28 @@ HISTOGRAMS = {
 
 def run_placement(options: ServiceOptions) -> int:
     """Run until stopped; the exit code."""
-    return run_controller(options, lambda client, election: LivePlacement(client, election=election))
+    return run_service(options, lambda client, election: LivePlacement(client, election=election))
 
 
-class LivePlacement:
+class LivePlacement(Service):
     """One placement controller."""
 
     def __init__(self, client: Client, *, election: LeaderElection | None = None, silence_s: float = SILENCE_S) -> None:
+        super().__init__(election, PrometheusMetrics(COUNTERS, GAUGES, HISTOGRAMS))
         self._client = client
-        self._supervisor = Supervisor(election)
-        self.metrics = PrometheusMetrics(COUNTERS, GAUGES, HISTOGRAMS)
         self.state = PlacementState(time.time())
         self._kinds = {kind.name: kind for kind in all_kinds() if kind.group == api.GROUP}
-        self.informers = {name: self._informer(kind, silence_s) for name, kind in self._kinds.items()}
-        self._leads = False
+        self._informers = {name: self._informer(kind, silence_s) for name, kind in self._kinds.items()}
+        self.informers = list(self._informers.values())
         self._events: list[Event] = []
         self._stale: set[str] = set()
         """Placements whose objects changed since the state was last told."""
         self._recorder = Recorder(client, SystemClock())
-        self._writer = DecisionWriter(client, self._kinds, self._recorder, self.metrics, self._check)
+        self._writer = DecisionWriter(client, self._kinds, self._recorder, self.metrics, self.supervisor.check_lead)
         self._settle_at = 0.0
         resource = {"group": api.GROUP, "resource": "placements"}
         self.pages = (Page("/placements/{namespace}/{name}", resource, self._explain),)
         self._woken = asyncio.Event()
-
-    async def run(self) -> None:
-        """Until cancelled, or until the lease is lost, or a part that should run for ever breaks."""
-        await self._supervisor.run(self._work(), self._stop)
-
-    @property
-    def is_stopping(self) -> bool:
-        return self._supervisor.is_stopping
-
-    def is_ready(self) -> bool:
-        return all(informer.synced.is_set() for informer in self.informers.values())
 
     def _explain(self, namespace: str, name: str) -> bytes | None:
         """What ``bayplan place`` would show of a placement; only the replica that leads knows."""
@@ -107,22 +93,15 @@ class LivePlacement:
         document = explaining.explain(evaluation, time.time(), self.state.others(evaluation.plan))
         return msgspec.json.encode(document)
 
-    def render_metrics(self) -> bytes:
+    def publish(self) -> None:
         self.metrics.gauge("bayplan_placements", len(self.state.placements()))
         self.metrics.gauge("bayplan_placements_not_written", len(self._writer.retries))
-        publish(self.metrics, self.informers.values(), self._supervisor.election)
-        return self.metrics.render()
 
-    async def _work(self) -> None:
-        for informer in self.informers.values():
-            self._supervisor.keep_running(informer.run())
-        await asyncio.gather(*(informer.synced.wait() for informer in self.informers.values()))
-        await self._supervisor.lead()
-        self._supervisor.keep_running(self._recorder.run())
-        self._leads = True
+    async def work(self) -> None:
+        self.supervisor.keep_running(self._recorder.run())
         self.state = PlacementState(time.time())
         # Placements last: what they have already counts before any of them is decided.
-        things = [thing for informer in self.informers.values() for thing in informer.objects()]
+        things = [thing for informer in self.informers for thing in informer.objects()]
         self._events = [Applied(each) for each in sorted(things, key=lambda each: isinstance(each, api.Placement))]
         await self._decide()
         stale = set(self.state.placements())
@@ -131,17 +110,17 @@ class LivePlacement:
             self._woken.clear()
             await self._publish(stale | await self._decide())
             stale = set()
-            await self._news()
+            await self._wait()
             await asyncio.sleep(PAUSE_S)
 
     async def _decide(self) -> set[str]:
         """Take in what happened and decide, in slices; the placements whose objects may differ from that."""
-        # Together: of what happens from here on, the state does not know yet.
+        # Both at the same moment: an event that comes from here on belongs to the next round.
         events, self._events = self._events, []
         stale, self._stale = self._stale, set()
         spent = 0.0
         keys: set[str] = set()
-        for some in _slices([TimePassed(time.time()), *events], NEWS_AT_ONCE):
+        for some in _slices([TimePassed(time.time()), *events], EVENTS_AT_ONCE):
             started = time.perf_counter()
             keys |= self.state.note(some)
             spent += time.perf_counter() - started
@@ -160,26 +139,16 @@ class LivePlacement:
     async def _publish(self, keys: set[str]) -> None:
         started = time.perf_counter()
         await self._writer.write_all(
-            keys, self.state, self.informers["Placement"].objects(), self.informers["PlacementDecision"].objects()
+            keys, self.state, self._informers["Placement"].objects(), self._informers["PlacementDecision"].objects()
         )
         self.metrics.observe("bayplan_placement_write_seconds", time.perf_counter() - started)
 
-    def _check(self) -> None:
-        if not self._supervisor.may_write():
-            raise LeadershipLostError("not the leader any more: nothing was written")
-
-    async def _news(self) -> None:
-        """Until something happens, an answer stops to hold, or a write is to be tried again."""
+    async def _wait(self) -> None:
+        """Until something happens, an answer is no longer valid, or a write is to be tried again."""
         waits = [self.state.next_at - time.time(), self._writer.retries.next_at - time.monotonic()]
         if self.state.unsettled:
             waits.append(SETTLE_S)
-        wait = max(0.0, min(waits))
-        try:
-            # Not wait_for: until Python 3.12 it forgets a cancellation that comes together with the news.
-            async with asyncio.timeout(None if wait == float("inf") else wait):
-                await self._woken.wait()
-        except TimeoutError:
-            return
+        await wait_at_most(self._woken, min(waits))
 
     def _informer(self, kind: Kind, silence_s: float) -> Informer[Any]:
         return Informer(
@@ -193,8 +162,8 @@ class LivePlacement:
         )
 
     def _tell(self, event: Applied | Deleted, old: ApiObject | None = None) -> None:
-        if not self._leads:
-            # Who does not lead decides nothing, and starts from all that is there when it does.
+        if not self.is_working():
+            # A replica that does not lead decides nothing; when it does, it starts from all that is there.
             return
         self._events.append(event)
         thing: ApiObject = event.thing
@@ -210,7 +179,7 @@ class LivePlacement:
                 self._writer.retries.forget(thing.key)
         self._woken.set()
 
-    async def _stop(self, lost: bool) -> None:
+    async def stop(self, lost: bool) -> None:
         if not lost:
             await self._recorder.drain(DRAIN_S)
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import structlog
 
-from bayplan.app.scheduler.informers import EngineInformers, kinds_for, publish
+from bayplan.app.scheduler.informers import EngineInformers, kinds_for
 from bayplan.app.scheduler.named_clusters import warn_of_others
-from bayplan.app.shell.lifecycle import Supervisor
 from bayplan.app.shell.metrics import SERVICE_GAUGES, Declared, PrometheusMetrics
-from bayplan.app.shell.process import Build, ServiceOptions, run_controller
-from bayplan.clock import SystemClock
+from bayplan.app.shell.process import Build, ServiceOptions, run_service
+from bayplan.app.shell.service import Service
+from bayplan.clock import SystemClock, wait_at_most
 from bayplan.controllers.rebalancer.controller import MOVES, Rebalancer, Settings
 from bayplan.controllers.rebalancer.observed import POLICY, Observed
 from bayplan.engine.events import Event
@@ -41,7 +41,7 @@ from bayplan.plugins.plugin_set import make_profiles, registry
 
 log = structlog.get_logger()
 
-# News come in bursts; looking once at all of them is enough.
+# Events come in bursts; looking once at all of them is enough.
 PAUSE_S = 0.2
 SHUTDOWN_S = 5.0
 LAST_EVENTS_S = 3.0
@@ -67,7 +67,7 @@ class RebalancerOptions:
 
 def run_rebalancer(options: RebalancerOptions) -> int:
     """Run until stopped; the exit code."""
-    return run_controller(options.service, building(options))
+    return run_service(options.service, building(options))
 
 
 def building(options: RebalancerOptions) -> Build:
@@ -84,7 +84,7 @@ def building(options: RebalancerOptions) -> Build:
     return build
 
 
-class LiveRebalancer:
+class LiveRebalancer(Service):
     """One rebalancer process."""
 
     def __init__(
@@ -96,12 +96,11 @@ class LiveRebalancer:
         settings: Settings | None = None,
         silence_s: float = SILENCE_S,
     ) -> None:
+        super().__init__(election, PrometheusMetrics(COUNTERS, GAUGES, {}))
         clock = SystemClock()
         self._clock = clock
-        self._supervisor = Supervisor(election)
-        self._writer = ApiWriter(client, self._supervisor.may_write)
+        self._writer = ApiWriter(client, self.supervisor.check_lead)
         self._recorder = Recorder(client, clock)
-        self.metrics = PrometheusMetrics(COUNTERS, GAUGES, {})
         self.engine = Scheduler(make, clock=clock, writer=self._writer, events=self._recorder)
         self._observed = Observed(self.engine)
         self.rebalancer = Rebalancer(
@@ -113,47 +112,25 @@ class LiveRebalancer:
         self.steps = 0
         """How often it looked."""
 
-    async def run(self) -> None:
-        """Until cancelled, or until the lease is lost, or a part that should run for ever breaks."""
-        await self._supervisor.run(self._work(), self._stop)
-
-    @property
-    def is_stopping(self) -> bool:
-        return self._supervisor.is_stopping
-
-    def is_ready(self) -> bool:
-        return all(informer.synced.is_set() for informer in self.informers)
-
-    def render_metrics(self) -> bytes:
+    def publish(self) -> None:
         self.metrics.gauge("bayplan_rebalancer_moving", self.rebalancer.moving)
         self.metrics.gauge("bayplan_events_dropped", self._recorder.dropped)
         self.metrics.gauge("bayplan_events_waiting", self._recorder.waiting)
-        publish(self.metrics, self.informers, self._supervisor.election)
-        return self.metrics.render()
 
-    async def _work(self) -> None:
-        self._supervisor.keep_running(self._recorder.run())
-        for informer in self.informers:
-            self._supervisor.keep_running(informer.run())
-        await asyncio.gather(*(informer.synced.wait() for informer in self.informers))
+    async def prepare(self) -> None:
+        self.supervisor.keep_running(self._recorder.run())
+        await self.sync()
         log.info("synced", nodes=len(self.engine.cache.nodes), policies=len(self._observed.policies()))
-        await self._supervisor.lead()
+
+    async def work(self) -> None:
         while True:
             self._woken.clear()
             wake_at = await self.rebalancer.step()
             self.steps += 1
-            await self._news_or(wake_at)
+            await wait_at_most(self._woken, None if wake_at is None else wake_at - self._clock.now())
             await asyncio.sleep(PAUSE_S)
 
-    async def _news_or(self, wake_at: float | None) -> None:
-        try:
-            # Not wait_for: until Python 3.12 it forgets a cancellation that comes together with the news.
-            async with asyncio.timeout(None if wake_at is None else max(0.0, wake_at - self._clock.now())):
-                await self._woken.wait()
-        except TimeoutError:
-            return
-
-    async def _stop(self, lost: bool) -> None:
+    async def stop(self, lost: bool) -> None:
         await self._writer.close(0.0 if lost else SHUTDOWN_S)
         await self._recorder.drain(0.0 if lost else LAST_EVENTS_S)
 

@@ -1,7 +1,7 @@
 """
-EngineInformers the cluster: one informer for each kind that the enabled plugins read or wait for, and no others.
+The engine's informers: one informer for each kind that the enabled plugins read or wait for, and no others.
 
-Whatever an informer tells becomes an event for the engine.  Used by ``app.scheduler.live``.
+Whatever an informer tells becomes an event for the engine.  Used by ``app.scheduler.live`` and ``app.rebalancer.live``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from bayplan.framework.ports import MetricSink
 from bayplan.framework.profile import Profile
 from bayplan.kube.client import Client
 from bayplan.kube.informer import SILENCE_S, Informer
-from bayplan.kube.leader_election import LeaderElection
 from bayplan.kube.originals import Originals
 from bayplan.objects.kinds import Kind, those
 from bayplan.objects.meta import ApiObject
@@ -48,19 +47,6 @@ def kinds_for(profiles: Iterable[Profile]) -> list[Kind]:
             wanted.update(plugin.kinds_read())
             wanted.update(on.kind for on in plugin.requeue_on())
     return those(wanted)
-
-
-def publish(metrics: MetricSink, informers: Iterable[Informer[Any]], election: LeaderElection | None) -> None:
-    """How reading goes, and who leads; every service shows it."""
-    gauge = metrics.gauge
-    if election is not None:
-        gauge("leader_election_master_status", float(election.is_leader()), name=election.name)
-    for informer in informers:
-        kind = informer.kind.called
-        gauge("bayplan_bad_objects", informer.bad_objects, kind=kind)
-        gauge("bayplan_unreadable_kinds", float(bool(informer.refused)), kind=kind)
-        gauge("bayplan_lists", informer.lists, kind=kind)
-        gauge("bayplan_watches", informer.watches, kind=kind)
 
 
 class EngineInformers:

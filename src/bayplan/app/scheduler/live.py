@@ -15,11 +15,11 @@ import structlog
 from bayplan.app.scheduler.evictions import Evictions
 from bayplan.app.scheduler.executor import Executor
 from bayplan.app.scheduler.extenders import make_extenders
-from bayplan.app.scheduler.informers import EngineInformers, kinds_for, publish
+from bayplan.app.scheduler.informers import EngineInformers, kinds_for
 from bayplan.app.scheduler.pod_metrics import PodMetrics
-from bayplan.app.shell.lifecycle import Supervisor
 from bayplan.app.shell.metrics import PrometheusMetrics
-from bayplan.clock import SystemClock
+from bayplan.app.shell.service import Service
+from bayplan.clock import SystemClock, wait_at_most
 from bayplan.engine.events import Event, Tick
 from bayplan.engine.intents import Outcome
 from bayplan.engine.scheduler import MakeProfiles, Scheduler
@@ -44,7 +44,7 @@ SHUTDOWN_S = 5.0
 LAST_EVENTS_S = 3.0
 
 
-class LiveScheduler:
+class LiveScheduler(Service):
     """One scheduler process."""
 
     def __init__(
@@ -59,15 +59,14 @@ class LiveScheduler:
         when_synced: Callable[[], None] = lambda: None,
         when_idle: Callable[[], None] = lambda: None,
     ) -> None:
+        super().__init__(election, PrometheusMetrics())
         clock = SystemClock()
         self._clock = clock
-        self._supervisor = Supervisor(election)
-        self._may_write = self._supervisor.may_write
+        self._may_write = self.supervisor.may_write
         self._is_delayed = election is not None and config.delay_cache_until_active
         self._when_synced = when_synced
         self._when_idle = when_idle
-        self.metrics = PrometheusMetrics()
-        self._writer = ApiWriter(client, self._may_write)
+        self._writer = ApiWriter(client, self.supervisor.check_lead)
         self._recorder = Recorder(client, clock, busy=self._is_busy)
         self._extenders, originals = make_extenders(config)
         self.engine = Scheduler(
@@ -88,35 +87,18 @@ class LiveScheduler:
         )
         following = EngineInformers(client, self._tell, self.metrics, silence_s, originals)
         self.informers = [following.informer(kind) for kind in kinds_for(self.engine.profiles.values())]
-        self.is_scheduling = False
 
     # -- for the outside --
-
-    async def run(self) -> None:
-        """Until cancelled, or until the lease is lost, or a part that should run for ever breaks."""
-        log.info("configured", profiles=",".join(self.engine.profiles))
-        await self._supervisor.run(self._work(), self._stop)
-
-    @property
-    def is_stopping(self) -> bool:
-        return self._supervisor.is_stopping
-
-    def is_synced(self) -> bool:
-        return all(informer.synced.is_set() for informer in self.informers)
 
     def is_ready(self) -> bool:
         """Has it seen the whole cluster?  With delayCacheUntilActive a replica that waits for its turn need not."""
         return self.is_synced() or (self._is_delayed and not self._may_write())
 
-    def is_leading(self) -> bool:
-        return self._may_write()
-
     def refusals(self) -> list[str]:
         """Kinds the API server does not let us read, with what would help."""
         return [informer.refused for informer in self.informers if informer.refused]
 
-    def render_metrics(self) -> bytes:
-        """The metrics page, with gauges as they are now."""
+    def publish(self) -> None:
         gauge, cache = self.metrics.gauge, self.engine.cache
         self.engine.queue.publish_gauges()
         self._measuring.publish()
@@ -126,33 +108,30 @@ class LiveScheduler:
         gauge("goroutines", self._executor.binding_cycles, operation="binding")
         gauge("bayplan_events_dropped", self._recorder.dropped)
         gauge("bayplan_events_waiting", self._recorder.waiting)
-        publish(self.metrics, self.informers, self._supervisor.election)
-        return self.metrics.render()
 
     def _is_busy(self) -> bool:
         return self._writer.binding + self._executor.saying > FEW_WRITES
 
     # -- running --
 
-    async def _work(self) -> None:
-        self._supervisor.keep_running(self._recorder.run())
+    async def prepare(self) -> None:
+        log.info("configured", profiles=",".join(self.engine.profiles))
+        self.supervisor.keep_running(self._recorder.run())
         if not self._is_delayed:
-            await self._sync()
-        await self._supervisor.lead()
+            await self.sync()
+
+    async def work(self) -> None:
         if self._is_delayed:
-            await self._sync()
+            await self.sync()
         await self._schedule()
 
-    async def _sync(self) -> None:
-        for informer in self.informers:
-            self._supervisor.keep_running(informer.run())
-        await asyncio.gather(*(informer.synced.wait() for informer in self.informers))
+    async def sync(self) -> None:
+        await super().sync()
         log.info("synced", nodes=len(self.engine.cache.nodes), pods=self.engine.cache.pod_count)
         self._when_synced()
 
-    async def _stop(self, lost: bool) -> None:
+    async def stop(self, lost: bool) -> None:
         """Binds under way may end, then events; the lease goes last, when nothing of ours writes any more."""
-        self.is_scheduling = False
         await self._writer.close(0.0 if lost else SHUTDOWN_S)
         await self._executor.cancel()
         await self._recorder.drain(0.0 if lost else LAST_EVENTS_S)
@@ -162,7 +141,6 @@ class LiveScheduler:
 
     async def _schedule(self) -> None:
         """Schedule in slices; sleep when there is nothing to do until something happens or a backoff ends."""
-        self.is_scheduling = True
         self._executor.beside(work for _, work in self.engine.background())
         await asyncio.sleep(0)
         woken = self._executor.woken
@@ -177,14 +155,7 @@ class LiveScheduler:
             woken.clear()
             if not self._writer.binding:
                 self._when_idle()
-            # Not wait_for: until Python 3.12 it forgets a cancellation that comes together with the news.
-            wait_s = self._until_wakeup()
-            alarm = None if wait_s is None else asyncio.get_running_loop().call_later(wait_s, woken.set)
-            try:
-                await woken.wait()
-            finally:
-                if alarm is not None:
-                    alarm.cancel()
+            await wait_at_most(woken, self._until_wakeup())
 
     def _slice(self) -> bool:
         """Schedule for a few milliseconds; false when there was nothing to do."""
@@ -205,7 +176,7 @@ class LiveScheduler:
 
     def _complain_if_blocked(self, seconds: float, outcomes: list[Outcome]) -> None:
         """Nothing else runs while plugins are asked, and the lease is renewed by nobody else."""
-        election = self._supervisor.election
+        election = self.supervisor.election
         if election is None or seconds < election.renew_deadline_s:
             return
         decisions = [outcome.decision for outcome in outcomes if outcome.decision is not None]

@@ -13,7 +13,7 @@ import structlog
 
 from bayplan.app.scheduler.live import LiveScheduler
 from bayplan.app.scheduler.named_clusters import warn_of_others
-from bayplan.app.shell.process import Build, ServiceOptions, run_controller
+from bayplan.app.shell.process import Build, ServiceOptions, run_service
 from bayplan.engine import gc_tuning
 from bayplan.framework.config.model import SchedulerConfig
 from bayplan.kube.client import Client
@@ -40,7 +40,7 @@ class SchedulerOptions:
 
 def run_scheduler(options: SchedulerOptions) -> int:
     """Run until stopped; the exit code."""
-    return run_controller(service_options(options), building(options))
+    return run_service(service_options(options), building(options))
 
 
 def service_options(options: SchedulerOptions) -> ServiceOptions:

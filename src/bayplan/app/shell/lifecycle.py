@@ -1,7 +1,7 @@
 """
 The life of a live process: its work, the tasks beside it that must not end, the lease, and the order of stopping.
 
-``app.scheduler.live`` and every live controller have one ``Supervisor``.  When a task that should run for ever ends,
+Every ``app.shell.service.Service`` has one ``Supervisor``.  When a task that should run for ever ends,
 all of it ends with that task's error, and the cluster starts the process anew with a fresh view.
 """
 
@@ -28,8 +28,13 @@ class Supervisor:
         self._broken: asyncio.Future[None] | None = None
 
     def may_write(self) -> bool:
-        """Do we lead?  Without an election there is nobody else who could."""
+        """Does this replica lead?  Without an election it is the only one."""
         return self.election is None or self.election.is_leader()
+
+    def check_lead(self) -> None:
+        """``LeadershipLostError`` unless this replica leads; asked before every write."""
+        if not self.may_write():
+            raise LeadershipLostError("not the leader any more: nothing was written")
 
     async def run(self, work: Coroutine[Any, Any, None], stop: Stop) -> None:
         """Until cancelled, or until the lease is lost, or a part that should run for ever breaks."""

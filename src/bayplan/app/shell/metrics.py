@@ -58,6 +58,7 @@ COUNTERS: dict[str, Declared] = {
 }
 SERVICE_GAUGES: dict[str, Declared] = {
     "leader_election_master_status": Declared("1 while this replica leads.", ("name",)),
+    "bayplan_working": Declared("1 while this replica does what only the leader does."),
     "bayplan_bad_objects": Declared("Objects left out because they made no sense.", ("kind",)),
     "bayplan_unreadable_kinds": Declared("1 for a kind that the API server does not let us read.", ("kind",)),
     "bayplan_lists": Declared("Times a kind was listed.", ("kind",)),

@@ -1,8 +1,8 @@
 """
-A controller as a process: event loop, signals, credentials, leader election, health port, exit codes.
+A service as a process: event loop, signals, credentials, leader election, health port, exit codes.
 
 Every live service runs this way: ``app.scheduler.process`` (the scheduler), ``app.rebalancer.live`` and the others call
-``run_controller`` with their options and a function that builds the controller from a client and its election.
+``run_service`` with their options and a function that builds the service from a client and its election.
 SIGTERM and SIGINT stop cleanly with 0; a lost lease or a part that broke ends the process with 1, so that the
 cluster restarts it with a fresh view.
 """
@@ -16,11 +16,12 @@ import socket
 import uuid
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
 from bayplan.app.shell.http_server import Authorizer, Server
+from bayplan.app.shell.service import Service
 from bayplan.errors import BayplanError, LeadershipLostError
 from bayplan.framework.config.model import LeaderElection as ElectionConfig
 from bayplan.kube.auth import Credentials
@@ -30,22 +31,7 @@ from bayplan.kube.leader_election import LeaderElection
 log = structlog.get_logger()
 
 
-class Controller(Protocol):
-    """What can be run as a process; most of it is an ``app.shell.lifecycle.Supervisor``'s to answer."""
-
-    @property
-    def is_stopping(self) -> bool: ...
-
-    async def run(self) -> None:
-        """Until cancelled; it leads, works, and gives the lease back itself."""
-
-    def is_ready(self) -> bool:
-        """Has it seen the whole cluster?"""
-
-    def render_metrics(self) -> bytes: ...
-
-
-Build = Callable[[Client, LeaderElection | None], Controller]
+Build = Callable[[Client, LeaderElection | None], Service]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +48,9 @@ class ServiceOptions:
     open_metrics: bool = False
 
 
-def run_controller(options: ServiceOptions, build: Build) -> int:
+def run_service(options: ServiceOptions, build: Build) -> int:
     """Run until stopped; the exit code."""
-    work = serve_controller(options, build)
+    work = serve(options, build)
     try:
         from uvloop import run
     except ImportError:
@@ -72,20 +58,20 @@ def run_controller(options: ServiceOptions, build: Build) -> int:
     return run(work)
 
 
-async def serve_controller(options: ServiceOptions, build: Build) -> int:
+async def serve(options: ServiceOptions, build: Build) -> int:
     """The same inside a loop that runs already."""
     credentials = Credentials(options.kubeconfig, options.context)
     # The lease has a client of its own, so that a flood of writes cannot starve its renewals.
     client, lease_client = Client(credentials), Client(credentials)
     try:
-        controller = build(client, _election(lease_client, options.election))
+        service = build(client, _election(lease_client, options.election))
         ask = Authorizer(client)
-        server = health_server(controller, None if options.open_metrics else ask, ask)
+        server = health_server(service, None if options.open_metrics else ask, ask)
         if options.secure_port:
             await server.start(options.secure_port, cert_dir=options.cert_dir)
         log.info("starting", port=server.port)
         try:
-            await until_stopped(controller.run())
+            await until_stopped(service.run())
         finally:
             await server.close()
     except LeadershipLostError as error:
@@ -102,23 +88,22 @@ async def serve_controller(options: ServiceOptions, build: Build) -> int:
     return 0
 
 
-def health_server(controller: Controller, authorize: Authorizer | None, ask: Authorizer | None = None) -> Server:
+def health_server(service: Service, authorize: Authorizer | None, ask: Authorizer | None = None) -> Server:
     """The port of a service: alive as long as it answers, ready once it has seen the whole cluster.
 
-    `authorize` says who may read the metrics, None for everybody; `ask`, who may read the controller's `pages`, if it
-    has some.
+    `authorize` says who may read the metrics, None for everybody; `ask`, who may read its `pages`.
     """
     ping = {"ping": lambda: ""}
     return Server(
         live=ping,
         healthy=ping,
         ready={
-            "informer-sync": lambda: "" if controller.is_ready() else "first list not complete",
-            "shutdown": lambda: "stopping" if controller.is_stopping else "",
+            "informer-sync": lambda: "" if service.is_ready() else "first list not complete",
+            "shutdown": lambda: "stopping" if service.is_stopping else "",
         },
-        metrics=controller.render_metrics,
+        metrics=service.render_metrics,
         authorize=authorize,
-        pages=getattr(controller, "pages", ()),
+        pages=service.pages,
         ask=ask,
     )
 

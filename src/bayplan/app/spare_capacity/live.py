@@ -8,7 +8,6 @@ are written there.
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 
 import structlog
@@ -18,7 +17,7 @@ from bayplan.clock import Clock
 from bayplan.controllers.node_annotator.token_bucket import TokenBucket
 from bayplan.controllers.spare_capacity.deciding import Eviction, Memory, Plan, decide
 from bayplan.controllers.spare_capacity.settings import SpareSettings
-from bayplan.errors import ApiError, EvictionRefusedError, LeadershipLostError, TransportError
+from bayplan.errors import ApiError, EvictionRefusedError, TransportError
 from bayplan.framework.ports import MetricSink
 from bayplan.kube.client import Client
 from bayplan.kube.informer import SILENCE_S, Informer
@@ -28,7 +27,6 @@ from bayplan.objects.kinds import Kind, find
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.objects.spare import LEDGER, Ledger
-from bayplan.objects.times import format_micro_time
 
 log = structlog.get_logger(__name__)
 
@@ -51,7 +49,7 @@ class LiveSpareCapacity:
         client: Client,
         clock: Clock,
         metrics: MetricSink,
-        may_write: Callable[[], bool],
+        check_lead: Callable[[], None],
         *,
         settings: SpareSettings | None = None,
         silence_s: float = SILENCE_S,
@@ -59,13 +57,11 @@ class LiveSpareCapacity:
         qps: float = 50.0,
         burst: int = 100,
     ) -> None:
-        self._client = client
         self._clock = clock
         self._metrics = metrics
-        self._may_write = may_write
         self._settings = settings or SpareSettings()
         self._look_every_s = look_every_s
-        self._writer = ApiWriter(client, may_write)
+        self._writer = ApiWriter(client, check_lead)
         self._recorder = Recorder(client, clock)
         self._nodes: dict[str, Node] = {}
         self._pods: dict[str, dict[str, Pod]] = {}
@@ -109,7 +105,7 @@ class LiveSpareCapacity:
         for eviction in plan.evictions:
             await self._evict(eviction)
         await self._write_all({name: each for name, each in plan.ledgers.items() if name not in busy})
-        await self._tell(plan)
+        self._tell(plan)
         return plan
 
     # -- what comes and goes --
@@ -167,40 +163,18 @@ class LiveSpareCapacity:
         note = f"Evicted from spare capacity: {eviction.because}"
         self._recorder.emit(pod, type="Warning", reason="SpareEvicted", action="Evicting", note=note, reporter=REPORTER)
 
-    async def _tell(self, plan: Plan) -> None:
-        await self._tell_nodes(plan.closed, "Warning", "SpareCapacityClosed", "the node's load is not known or too old")
-        await self._tell_nodes(plan.opened, "Normal", "SpareCapacityOpen", "the node's load is known again")
+    def _tell(self, plan: Plan) -> None:
+        self._tell_nodes(plan.closed, "Warning", "SpareCapacityClosed", "the node's load is not known or too old")
+        self._tell_nodes(plan.opened, "Normal", "SpareCapacityOpen", "the node's load is known again")
 
-    async def _tell_nodes(self, names: Sequence[str], type: str, reason: str, note: str) -> None:
+    def _tell_nodes(self, names: Sequence[str], type: str, reason: str, note: str) -> None:
         if names:
             log.info(note, reason=reason, nodes=len(names), first=names[0])
         there = [node for name in names if (node := self._nodes.get(name)) is not None]
         for node in there[:MAX_NODE_EVENTS]:
-            if not self._may_write():
-                raise LeadershipLostError("this replica does not lead any more")
-            try:
-                body = _event(node, type, reason, note, self._clock.now())
-                await self._client.send("POST", "/apis/events.k8s.io/v1/namespaces/default/events", body=body)
-            except (ApiError, TransportError) as error:
-                log.warning("event not written", node=node.name, error=str(error))
-                return
-
-
-def _event(node: Node, type: str, reason: str, note: str, now: float) -> dict[str, object]:
-    """Events about nodes stand in the namespace default, as the kubelet's do."""
-    return {
-        "apiVersion": "events.k8s.io/v1",
-        "kind": "Event",
-        "metadata": {"name": f"{node.name[:200]}.{uuid.uuid4().hex[:16]}", "namespace": "default"},
-        "eventTime": format_micro_time(now),
-        "type": type,
-        "reason": reason,
-        "action": "KeepingSpareCapacity",
-        "note": note,
-        "regarding": {"apiVersion": "v1", "kind": "Node", "name": node.name, "uid": node.uid},
-        "reportingController": REPORTER,
-        "reportingInstance": REPORTER,
-    }
+            self._recorder.emit(
+                node, type=type, reason=reason, action="KeepingSpareCapacity", note=note, reporter=REPORTER
+            )
 
 
 def _kind(name: str) -> Kind:

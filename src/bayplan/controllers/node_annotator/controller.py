@@ -13,7 +13,7 @@ from contextlib import suppress
 
 import structlog
 
-from bayplan.clock import Clock
+from bayplan.clock import Clock, wait_at_most
 from bayplan.controllers.node_annotator import annotator_metrics
 from bayplan.controllers.node_annotator.hot_values import Bindings
 from bayplan.controllers.node_annotator.node_index import NodeIndex
@@ -218,9 +218,7 @@ class NodeAnnotator:
 
     async def _wait(self, seconds: float) -> None:
         self._woken.clear()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(None if seconds == NEVER else max(seconds, _TICK_S)):
-                await self._woken.wait()
+        await wait_at_most(self._woken, max(seconds, _TICK_S))
 
     def _changes(self, name: str, now: float) -> tuple[dict[str, str], dict[str, float]]:
         """The annotations to write, and when the loads among them were taken."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from bayplan.backoff import Backoff
 from bayplan.controllers.node_annotator.node_index import Loads
 from bayplan.controllers.node_annotator.queries import pause_s
 
@@ -23,6 +24,7 @@ class Reading:
     problem: str = ""
     """Why the last question got no answer, if it did not."""
     retry_s: float = 0.0
+    backoff: Backoff = field(default_factory=lambda: Backoff(_FIRST_RETRY_S, _MAX_RETRY_S))
     next_at: float = float("-inf")
     """When it is asked for again."""
 
@@ -39,10 +41,11 @@ class Reading:
     def succeed(self, loads: Loads, at: float) -> None:
         self.loads, self.at = loads, at
         self.problem, self.retry_s = "", 0.0
+        self.backoff.succeeded()
 
     def fail(self, problem: str) -> None:
         """Ask again soon at first, then less often; not longer than half a minute, since nodes are waiting."""
-        self.retry_s = min(self.retry_s * 2, _MAX_RETRY_S) or _FIRST_RETRY_S
+        self.retry_s = self.backoff.failed()
         self.problem = problem
 
     def value(self, node: str, newer_than: float) -> float | None:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import structlog
 
+from bayplan.backoff import Backoff
 from bayplan.clock import Clock
 from bayplan.controllers.rebalancer.deletion_costs import costs
 from bayplan.controllers.rebalancer.flights import BOUNCED, SIZED, Flights
@@ -74,7 +75,7 @@ class _Memory:
     needed_since: float | None = None
     last_wave_at: float = float("-inf")
     refused_until: float = 0.0
-    refusals: int = 0
+    refusals: Backoff = field(default_factory=lambda: Backoff(REFUSED_S, MAX_REFUSED_S))
     refusal: str = ""
     wake_at: float | None = None
     written: WorkloadPolicyStatus | None = None
@@ -260,14 +261,14 @@ class Rebalancer:
             except ClientError as error:  # a disruption budget, a webhook or a missing permission
                 return self._refused(move, error, memory, now)
             memory.flights.begin(move, pods, now)
-            memory.last_wave_at, memory.refusals = now, 0
+            memory.last_wave_at = now
+            memory.refusals.succeeded()
             self._tell(survey.policy, move)
         return self._under_way(terms, memory, now)
 
     def _refused(self, move: Move, error: ClientError, memory: _Memory, now: float) -> Finding:
         self._metrics.counter(MOVES, result="refused")
-        memory.refused_until = now + min(REFUSED_S * 2**memory.refusals, MAX_REFUSED_S)
-        memory.refusals = min(memory.refusals + 1, 10)
+        memory.refused_until = now + memory.refusals.failed()
         self._wake(memory, memory.refused_until)
         memory.refusal = f"{move.pod.name}: {error.message}"
         return False, "EvictionRefused", memory.refusal

@@ -18,13 +18,11 @@ from collections.abc import Callable, Iterator
 from math import floor
 from typing import Any
 
+from bayplan.backoff import backoff_s
 from bayplan.engine.queue.lazy_heap import LazyHeap
 from bayplan.framework.plugin import QueuedPod
 
 WINDOW_S = 1.0
-
-# 2 ** 60 seconds exceeds any limit a person could set, and keeps the power within what a float can hold.
-_MAX_DOUBLINGS = 60
 
 
 class BackoffPods:
@@ -43,9 +41,7 @@ class BackoffPods:
 
     def backoff_s(self, failures: int) -> float:
         """1, 2, 4, 8, 10, 10 … seconds with the default settings; nothing for a pod that never failed."""
-        if failures <= 0:
-            return 0.0
-        return min(self._initial_s * 2.0 ** min(failures - 1, _MAX_DOUBLINGS), self._max_s)
+        return backoff_s(failures, self._initial_s, self._max_s)
 
     def expires_at(self, queued: QueuedPod) -> float | None:
         """The start of the second in which the backoff ends, or None for a pod that has none."""

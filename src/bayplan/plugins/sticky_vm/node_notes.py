@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
+from bayplan.backoff import Backoff
 from bayplan.errors import BayplanError, ConflictError, ForbiddenError, NotFoundError
 from bayplan.framework import Handle
 from bayplan.objects.meta import ApiObject
@@ -28,8 +29,9 @@ FREE = ""
 RETRY_S = 15.0
 MAX_WRITING = 16
 """Writes under way at once: binds matter more."""
-# Somebody else writes to the object too: by the end of the waits the news of that has come.
-CONFLICT_WAITS_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+# Another client writes to the object too: by the end of the waits the watch has told of that.
+CONFLICT_TRIES = 7
+CONFLICT_WAIT_S = 0.05
 
 
 @dataclass(slots=True)
@@ -139,7 +141,8 @@ class Notes:
     async def _write(self, one: Place) -> bool:
         """One write of all that is due, tried again after conflicts; false if it must be left for later."""
         due = self._due(one.uid)
-        for wait in (*CONFLICT_WAITS_S, None):
+        backoff = Backoff(CONFLICT_WAIT_S)
+        while True:
             owner = self._handle.objects.get(one.kind, one.namespace, one.name)
             if owner is None or owner.uid != one.uid:
                 return self._lose(one.uid, due)
@@ -152,9 +155,10 @@ class Notes:
                 patch = {"metadata": {"annotations": _annotations(due)}}
                 await self._handle.writer.patch(one.kind, one.namespace, one.name, patch, version)
             except ConflictError as error:
-                if wait is None:
+                wait = backoff.failed()
+                if backoff.failures == CONFLICT_TRIES:
                     return self._complain(due, error)
-                log.debug("somebody else changed it, trying again", owner=str(one))
+                log.debug("changed by another client, trying again", owner=str(one))
                 await asyncio.sleep(wait)
             except NotFoundError:
                 return self._lose(one.uid, due)
@@ -165,7 +169,6 @@ class Notes:
                     note.is_written = True
                     log.info("node annotated", owner=str(place), node=note.node)
                 return True
-        return False
 
     def _lose(self, uid: str, due: dict[Place, Note]) -> bool:
         """There is nothing left that could stick to a node."""

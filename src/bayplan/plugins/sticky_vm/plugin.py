@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import structlog
 
+from bayplan.clock import wait_at_most
 from bayplan.framework import (
     SKIP,
     UNSIGNED,
@@ -50,7 +51,7 @@ from bayplan.objects.pod import Pod
 from bayplan.objects.third_party.kubevirt import INSTANCE, MACHINE, VirtualMachineInstance, owner_of
 from bayplan.plugins.sticky_vm.args import RELEASE, StickyVMArgs
 from bayplan.plugins.sticky_vm.gone_nodes import GoneNodes
-from bayplan.plugins.sticky_vm.node_notes import RETRY_S, Notes
+from bayplan.plugins.sticky_vm.node_notes import FREE, RETRY_S, Notes
 from bayplan.plugins.sticky_vm.owners import STATEFUL_SET, Finder, Found, Loose, Place
 from bayplan.plugins.sticky_vm.repairer import Repairer
 
@@ -204,11 +205,7 @@ class StickyVM(PreFilterPlugin, FilterPlugin, PostBindPlugin):
             places = self._notes.unwritten(with_refused=is_due)
             await asyncio.gather(*(self._notes.write(place) for place in places))
             waits = [self._gone.next_due_s(), max(0.0, retry_at - time()) if self._notes.is_behind else None]
-            try:
-                async with asyncio.timeout(min((each for each in waits if each is not None), default=None)):
-                    await self._notes.woken.wait()
-            except TimeoutError:
-                continue
+            await wait_at_most(self._notes.woken, min((each for each in waits if each is not None), default=None))
 
     def _release_due(self) -> None:
         handle = handle_of(self)
@@ -219,7 +216,7 @@ class StickyVM(PreFilterPlugin, FilterPlugin, PostBindPlugin):
                 note = f"{place} is released from node {node}, which has been gone for {after}"
                 log.warning("released", owner=str(place), node=node, after=after)
                 handle.events.emit(pod, type="Warning", reason="StickyReleased", action="Scheduling", note=note)
-                self._notes.take(place, owner, "", pod)
+                self._notes.take(place, owner, FREE, pod)
 
     # -- what could change its mind --
 
