@@ -109,6 +109,7 @@ async def test_a_node_that_goes_while_ledgers_are_written_disturbs_nothing(
     monkeypatch.setattr(live, "_write", go_meanwhile)
     try:
         assert list((await live.step()).closed) == ["n1", "n2"]
+        tasks.append(asyncio.ensure_future(live._recorder.run()))
         told = await until(lambda: node_events(cluster, "SpareCapacityClosed"), "an event about the other node")
         assert "n2" in {each["involvedObject"]["name"] for each in told}
     finally:
