@@ -1,4 +1,4 @@
-"""Kubernetes quantities: "250m", "1Gi" or "1e3" to exact numbers, and back to text.
+"""Kubernetes quantities: "250m", "1Gi" or "1e3" to exact numbers, and back to the canonical text.
 
 `requests` and `node` read with it, reports and `explain` write with it. Rounding is always away from zero,
 as the API server does it, so nobody gets less than was asked for.
@@ -40,6 +40,19 @@ def milli_value(quantity: Quantity) -> int:
 def value(quantity: Quantity) -> int:
     """In whole units, rounded away from zero: bytes, pods, devices."""
     return _away_from_zero(parse(quantity))
+
+
+def canonical(quantity: Quantity) -> str:
+    """The text the API server would write for this quantity: "1.5Gi" is "1536Mi", "0.1" is "100m"."""
+    text = _text(quantity)
+    number = _parse(text)
+    match = _FORM.fullmatch(text)
+    suffix = match.group(3) if match else ""
+    if suffix in _BINARY:
+        return format_binary(number)
+    if suffix[:1] in ("e", "E") and suffix != "E":
+        return _format_exponent(number)
+    return format_decimal(number)
 
 
 def format_decimal(number: Fraction | int) -> str:
@@ -140,3 +153,8 @@ def _scale_by_thousands(number: Fraction | int) -> tuple[int, int]:
     while mantissa and mantissa % 1000 == 0 and power < 18:
         mantissa, power = mantissa // 1000, power + 3
     return (mantissa, power) if mantissa else (0, 0)
+
+
+def _format_exponent(number: Fraction) -> str:
+    mantissa, power = _scale_by_thousands(number)
+    return f"{mantissa}e{power}" if power else str(mantissa)
