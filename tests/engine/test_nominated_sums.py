@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from bayplan.engine import journal
 from bayplan.engine.nominated_sums import MAX_PRIORITIES, NominatedSums
-from bayplan.engine.queue import nominations
 from bayplan.engine.queue.nominations import Nominations
 from bayplan.objects.pod import Pod
 from bayplan.testing import PodBuilder, cluster, node, pod
@@ -26,8 +26,8 @@ class Nominated:
     def nominated_nodes(self) -> list[str]:
         return list(self.all.nodes())
 
-    def nominations_since(self, position: int) -> tuple[int, set[str] | None]:
-        return self.all.position(), self.all.changed_since(position)
+    def nominations_since(self, position: int) -> tuple[int, list[str] | None]:
+        return self.all.journal.position, self.all.journal.since(position)
 
 
 def expects(name: str, priority: int = 5, cpu: int = 1) -> PodBuilder:
@@ -90,14 +90,14 @@ def test_sums_follow_nominations() -> None:
 
 
 def test_a_reader_that_fell_behind_looks_at_every_node(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nominations, "MAX_JOURNAL", 4)
+    monkeypatch.setattr(journal, "MAX_CHANGES", 4)
     world = World()
     world.nominate(expects("p"), "a")
     assert world.cpu() == {"a": 1000}
     world.nominated.all.remove(expects("p").build().uid)
     for number in range(20):
         world.nominate(expects("q"), "abc"[number % 3])
-    assert world.nominated.all.changed_since(0) is None
+    assert not world.nominated.all.journal.reaches(0)
     assert world.cpu() == {"b": 1000}
 
 

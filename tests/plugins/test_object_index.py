@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from bayplan.engine import store
+from bayplan.engine import journal
 from bayplan.engine.store import Store
 from bayplan.objects.volume import PersistentVolume
 from bayplan.plugins.object_index import Index
@@ -41,7 +41,7 @@ def test_objects_are_found_as_they_come_change_and_go() -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_a_keeper_that_looks_seldom_sees_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a journal so short that it often has to start over."""
-    monkeypatch.setattr(store, "MAX_JOURNAL", 6)
+    monkeypatch.setattr(journal, "MAX_CHANGES", 6)
     rng, objects = Random(seed), Store()
     kept = index(objects)
     for _ in range(40):

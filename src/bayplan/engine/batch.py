@@ -53,7 +53,7 @@ class Batch:
         stepped = len(self._rows) - (not self._takes_more)
         if stepped > 0:
             committing.commit_alike(self._decisions[:stepped], self._rows[:stepped], self._cache)
-            self._answers.position = self._cache.position()
+            self._answers.position = self._cache.journal.position
         for decision in self._decisions[max(stepped, 0) :]:
             committing.assume(decision, self._cache)
         self._decisions, self._rows = [], []

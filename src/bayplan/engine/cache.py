@@ -22,6 +22,7 @@ import numpy as np
 
 from bayplan.engine.columns import Columns
 from bayplan.engine.count_groups import CountGroups, TermGroups
+from bayplan.engine.journal import Journal, Stamps
 from bayplan.engine.pod_templates import without_idle_volumes
 from bayplan.engine.store import Store
 from bayplan.engine.table import ColumnTable
@@ -30,56 +31,42 @@ from bayplan.framework.snapshot import Rows, Snapshot
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 
-# A reader that fell this far behind is told to look at every row.
-MAX_JOURNAL = 1 << 16
-
 
 class ClusterCache:
     """Nodes, the pods on them, and everything kept up to date about both."""
 
     def __init__(self) -> None:
+        self._stamps = Stamps()
         self.columns = Columns()
-        self.nodes = ColumnTable(self.columns)
+        self.nodes = ColumnTable(self.columns, self._stamps)
         self.objects = Store()
         self.nodes.counts = CountGroups(self.columns, self.nodes.row_of)
         self.nodes.term_groups = TermGroups(self.columns, self._namespace_labels)
         self.generation = 0
-        self.layout = 0
-        """Moves when rows are added, removed or moved; between two equal values row numbers mean the same."""
+        """The stamp of the last change."""
+        self.journal: Journal[int] = Journal()
+        """Rows that changed.  It is cut when rows are added, removed or moved: their numbers mean others then."""
         self._pods: dict[str, Pod] = {}
         self._assumed: set[str] = set()
         self._ghosts: dict[str, dict[str, Pod]] = {}
         self._zones: dict[str, dict[str, None]] = {}
-        self._order: tuple[int, Rows] = (-1, np.empty(0, np.intp))
-        self._journal: list[int] = []
-        self._journal_start = 0
+        self._order: Rows | None = None
 
     def snapshot(self) -> Snapshot:
         """The cluster now.  Columns are shared, not copied: read it before the next change."""
         return Snapshot(self.nodes, self.generation)
 
-    # -- dirty rows --
-
-    def position(self) -> int:
-        """Where the journal of changed rows stands."""
-        return self._journal_start + len(self._journal)
-
-    def changed_since(self, position: int) -> set[int] | None:
-        """Rows changed since then, or ``None`` if that is too long ago to tell."""
-        start = position - self._journal_start
-        return None if start < 0 else set(self._journal[start:])
-
     def _touch(self, row: int) -> None:
-        self.generation += 1
-        self.nodes.touched(row, self.generation)
-        self._journal.append(row)
-        self._trim_journal()
+        self.generation = stamp = self._stamps.take()
+        self.nodes.touched(row, stamp)
+        self.journal.append(row)
 
-    def _trim_journal(self) -> None:
-        if len(self._journal) > MAX_JOURNAL:
-            dropped = len(self._journal) // 2
-            del self._journal[:dropped]
-            self._journal_start += dropped
+    def _rows_moved(self, row: int) -> None:
+        """Rows are numbered anew, and this one is another."""
+        self._order = None
+        self.generation = stamp = self._stamps.take()
+        self.nodes.touched(row, stamp)
+        self.journal.cut()
 
     # -- pods --
 
@@ -120,10 +107,9 @@ class ClusterCache:
         each = np.array(rows, np.intp)
         self.nodes.move_alike(each, pods)
         self.nodes.counts.pods_entered(pods, each)
+        self.generation = self._stamps.take(len(rows))
         self.nodes.touched_each(each, self.generation)
-        self.generation += len(rows)
-        self._journal.extend(rows)
-        self._trim_journal()
+        self.journal.extend(rows)
 
     def forget(self, pod: Pod) -> None:
         """Undo an assume.  A pod that is not there is no error."""
@@ -209,11 +195,10 @@ class ClusterCache:
             self._touch(row)
             return
         row = self.nodes.append(node)
-        self.layout += 1
         self._zones.setdefault(_zone_key(node), {})[node.name] = None
         for pod in self._ghosts.pop(node.name, {}).values():
             self._place(pod, row)
-        self._touch(row)
+        self._rows_moved(row)
 
     update_node = add_node
 
@@ -227,8 +212,7 @@ class ClusterCache:
             self._ghosts.setdefault(name, {})[pod.uid] = pod
         self._leave_zone(self.nodes.objects[row])
         self.nodes.remove(row)
-        self.layout += 1
-        self._touch(row)
+        self._rows_moved(row)
 
     def _change_zone(self, old: Node, new: Node) -> None:
         """The order itself is made anew only when a node comes or goes, as kube-scheduler does."""
@@ -244,13 +228,12 @@ class ClusterCache:
 
     def node_order(self) -> Rows:
         """Rows in kube-scheduler's order: one node of each zone in turn, zones as they first appeared."""
-        if self._order[0] != self.layout:
+        if self._order is None:
             zones = [list(names) for names in self._zones.values()]
             longest = max(map(len, zones), default=0)
             names = [zone[i] for i in range(longest) for zone in zones if i < len(zone)]
-            rows = [self.nodes.row_of(name) for name in names]
-            self._order = self.layout, np.array(rows, np.intp)
-        return self._order[1]
+            self._order = np.array([self.nodes.row_of(name) for name in names], np.intp)
+        return self._order
 
     # -- namespaces --
 

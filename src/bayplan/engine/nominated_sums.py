@@ -73,7 +73,7 @@ class _Sums:
         if self._position < 0 or changed is None:
             changed = {*self._slots, *nominated.nominated_nodes()}
         self._position = position
-        for name in changed:
+        for name in dict.fromkeys(changed):
             self._write(name, self._counted(nominated, name), nodes)
         if self._objects_generation != nodes.objects_generation:
             self._objects_generation = nodes.objects_generation

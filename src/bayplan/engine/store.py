@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
+from bayplan.engine.journal import Journal
 from bayplan.errors import ConfigError
 from bayplan.framework.config.mistakes import did_you_mean
 from bayplan.objects import kinds
-
-# A reader that fell this far behind must read the whole kind again.
-MAX_JOURNAL = 1 << 15
 
 
 class Store:
@@ -23,10 +21,14 @@ class Store:
     def __init__(self) -> None:
         self._kinds: dict[str, dict[str, dict[str, Any]]] = {}
         self._generations: dict[str, int] = {}
-        self._journals: dict[str, list[tuple[str, str]]] = {}
+        """Where the journal stood after the last change of a kind."""
+        self._journal: Journal[tuple[str, str, str]] = Journal()
         self._unreadable: dict[str, str] = {}
-        self.version = 0
+
+    @property
+    def version(self) -> int:
         """Moves whenever any object changes."""
+        return self._journal.position
 
     def put(self, kind: str, namespace: str, name: str, value: Any) -> None:
         self._kinds.setdefault(kind, {}).setdefault(namespace, {})[name] = value
@@ -62,17 +64,12 @@ class Store:
 
     def changes(self, kind: str, since: int) -> Sequence[tuple[str, str]] | None:
         """(namespace, name) of objects that changed since that generation; ``None`` if it is too long ago to tell."""
-        journal = self._journals.get(kind, [])
-        behind = self.generation(kind) - since
-        return None if behind > len(journal) else journal[len(journal) - behind :]
+        changes = self._journal.since(since)
+        return None if changes is None else [(namespace, name) for each, namespace, name in changes if each == kind]
 
     def _moved(self, kind: str, namespace: str, name: str) -> None:
-        self._generations[kind] = self.generation(kind) + 1
-        self.version += 1
-        journal = self._journals.setdefault(kind, [])
-        journal.append((namespace, name))
-        if len(journal) > MAX_JOURNAL:
-            del journal[: MAX_JOURNAL // 2]
+        self._journal.append((kind, namespace, name))
+        self._generations[kind] = self._journal.position
 
 
 class Shelf:

@@ -16,6 +16,7 @@ import structlog
 
 from bayplan.engine.columns import Col, Columns, DerivedColumn, LabelIds
 from bayplan.engine.count_groups import CountGroups, TermGroups
+from bayplan.engine.journal import Stamps
 from bayplan.engine.kept.sum_numbers import SumNumbers, Sums
 from bayplan.framework.snapshot import (
     COLUMNS,
@@ -47,8 +48,9 @@ _AMOUNTS = tuple(name for name in COLUMNS if name.startswith(("alloc_", "req_", 
 class ColumnTable(NodeTable):
     """All nodes as columns."""
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, columns: Columns, stamps: Stamps) -> None:
         self.columns = columns
+        self._stamps = stamps
         self.names: list[str] = []
         self.objects: list[Node] = []
         self.pods: list[dict[str, Pod]] = []
@@ -180,10 +182,10 @@ class ColumnTable(NodeTable):
         self._handed_out.append(name)
         return view
 
-    def touched(self, row: int, generation: int) -> None:
+    def touched(self, row: int, stamp: int) -> None:
         """Something about the row is new."""
         if row < self.columns.n:  # the row of a node that is gone may have been the last one
-            self._revision.data[row] = generation
+            self._revision.data[row] = stamp
 
     def append(self, node: Node) -> int:
         row = self.columns.append()
@@ -275,9 +277,9 @@ class ColumnTable(NodeTable):
             for pod in pods:
                 self._move_owned(self._owned, pod, 1)
 
-    def touched_each(self, rows: Rows, generation: int) -> None:
-        """Something about each of these rows is new, one generation after the other."""
-        self._revision.data[rows] = np.arange(generation + 1, generation + 1 + len(rows))
+    def touched_each(self, rows: Rows, stamp: int) -> None:
+        """Something about each of these rows is new, the last of them at this stamp."""
+        self._revision.data[rows] = np.arange(stamp + 1 - len(rows), stamp + 1)
 
     def pod_replaced(self, pod: Pod) -> None:
         """A newer version of a pod without volumes, owned by the same objects."""
@@ -287,7 +289,7 @@ class ColumnTable(NodeTable):
     # -- private --
 
     def _objects_changed(self) -> None:
-        self.objects_generation += 1
+        self.objects_generation = self._stamps.take()
         self.columns.forget_sums()
 
     def _sums(self, row: int) -> Sums:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from bayplan.engine.kept.best_rows import BestRows
 from bayplan.engine.kept.layer import REJECTED, Layer
-from bayplan.engine.kept.sum_numbers import SumNumbers, Sums
+from bayplan.engine.kept.sum_numbers import MAX_SUMS, SumNumbers, Sums
 from bayplan.engine.plugin_calls import Calls
 from bayplan.engine.table import ColumnTable
 from bayplan.framework.plugin import Depends
@@ -23,7 +23,6 @@ class ObjectsLayer:
     """Answers that depend on node objects alone, and as of when."""
 
     layer: Layer
-    layout: int
     generation: int
     position: int
 
@@ -31,7 +30,7 @@ class ObjectsLayer:
 class ClassAnswers:
     """What is known of one class."""
 
-    __slots__ = ("best", "layer", "objects", "position", "_by_sums", "_generation", "_known")
+    __slots__ = ("best", "layer", "objects", "position", "_by_sums", "_known")
 
     def __init__(self, layer: Layer, objects: ObjectsLayer) -> None:
         self.layer = layer
@@ -41,7 +40,7 @@ class ClassAnswers:
         self.best = BestRows(layer.values)
         self._by_sums = layer.depends_within(Depends.AMOUNTS)
         self._known: dict[int, int] = {}
-        self._generation = -1
+        """Totals by the number of the sums."""
 
     @property
     def goes_by_sums(self) -> bool:
@@ -52,7 +51,7 @@ class ClassAnswers:
         """One more pod of the class on a row that fits it; false if it is not known what the sums are worth then."""
         then = sums.ahead(row, change)
         total = None if then is None else self._known.get(then)
-        if then is None or total is None or self._generation != sums.generation:
+        if then is None or total is None:
             return False
         sums.write(row, then)
         self.best.write(row, REJECTED if total < 0 else self.objects.layer.values.item(row) + total)
@@ -74,12 +73,10 @@ class ClassAnswers:
         return total
 
     def _total_of_sums(self, calls: Calls, nodes: ColumnTable, row: int) -> int:
-        sums = nodes.sums
-        number = sums.of(row)
-        if self._generation != sums.generation:
-            self._known.clear()
-            self._generation = sums.generation
+        number = nodes.sums.of(row)
         known = self._known.get(number)
         if known is None:
+            if len(self._known) >= MAX_SUMS:
+                self._known.clear()
             known = self._known[number] = self.layer.ask(calls, nodes.node(row))
         return known

@@ -108,12 +108,12 @@ class Memory:
     def _of_objects(self, calls: Calls, number: int) -> ObjectsLayer:
         known = self._objects.get(number)
         cache, nodes = self._cache, self._nodes
-        is_same = known is not None and known.layout == cache.layout
-        if known and is_same and (known.generation == nodes.objects_generation or self._refreshed(known, calls)):
-            known.position = cache.position()
+        is_told = known is not None and cache.journal.reaches(known.position)
+        if known and is_told and (known.generation == nodes.objects_generation or self._refreshed(known, calls)):
+            known.position = cache.journal.position
             return known
         layer = Layer(calls, nodes, self._templates.of_objects, self._weights)
-        known = self._objects[number] = ObjectsLayer(layer, cache.layout, nodes.objects_generation, cache.position())
+        known = self._objects[number] = ObjectsLayer(layer, nodes.objects_generation, cache.journal.position)
         self._objects.move_to_end(number)
         self._keep_few(self._objects)
         return known
@@ -134,7 +134,8 @@ class Memory:
 
     def _few_changed(self, position: int) -> set[int] | None:
         """The rows changed since then, unless they are so many that a fresh pass is cheaper."""
-        dirty = self._cache.changed_since(position)
+        changes = self._cache.journal.since(position)
+        dirty = None if changes is None else set(changes)
         return None if dirty is None or len(dirty) > 8 + len(self._nodes) // STALE_SHARE else dirty
 
     def _keep_few(self, kept: OrderedDict[int, ClassAnswers] | OrderedDict[int, ObjectsLayer]) -> None:

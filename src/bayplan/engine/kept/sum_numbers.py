@@ -23,14 +23,14 @@ Sums: TypeAlias = tuple[Hashable, ...]
 
 
 class SumNumbers:
-    """A number per row; equal numbers stand for equal sums while ``generation`` stays."""
+    """A number per row; equal numbers stand for equal sums, and no number is used twice for different ones."""
 
     def __init__(self, columns: Columns, read: Callable[[int], Sums]) -> None:
         self._col = columns.make(np.int64, fill=_UNKNOWN)
         self._read = read
         self._numbers: dict[Sums, int] = {}
         self._steps: dict[tuple[int, Sums, int], int] = {}
-        self.generation = 0
+        self._next = 0
 
     def of(self, row: int) -> int:
         """The number of the row's sums."""
@@ -48,10 +48,7 @@ class SumNumbers:
         step = (number, change, sign)
         then = self._steps.get(step)
         if then is None:
-            generation = self.generation
-            then = self._number(row)
-            if generation == self.generation:
-                self._steps[step] = then
+            then = self._steps[step] = self._number(row)
         data[row] = then
 
     def ahead(self, row: int, change: Sums) -> int | None:
@@ -64,19 +61,24 @@ class SumNumbers:
 
     def begin(self, row: int, sums: Sums) -> None:
         """A row whose sums are known without reading them: most nodes begin empty."""
-        if len(self._numbers) < MAX_SUMS:
-            self._col.data[row] = self._numbers.setdefault(sums, len(self._numbers))
+        self._col.data[row] = self._number_of(sums)
 
     def forget(self, row: int) -> None:
         """The row's sums have changed in another way."""
         self._col.data[row] = _UNKNOWN
 
     def _number(self, row: int) -> int:
-        if len(self._numbers) >= MAX_SUMS or len(self._steps) >= 4 * MAX_SUMS:
-            self._numbers.clear()
-            self._steps.clear()
-            self._col.data.fill(_UNKNOWN)
-            self.generation += 1
-        number = self._numbers.setdefault(self._read(row), len(self._numbers))
+        number = self._number_of(self._read(row))
         self._col.data[row] = number
+        return number
+
+    def _number_of(self, sums: Sums) -> int:
+        number = self._numbers.get(sums)
+        if number is None:
+            if len(self._numbers) >= MAX_SUMS or len(self._steps) >= 4 * MAX_SUMS:
+                # Rows keep the numbers they have; the same sums may get another one now, which costs a question.
+                self._numbers.clear()
+                self._steps.clear()
+            number = self._numbers[sums] = self._next
+            self._next += 1
         return number

@@ -257,7 +257,7 @@ class SchedulingQueue:
         return self._nominations.nodes()
 
     def nominations_since(self, position: int) -> tuple[int, Collection[str] | None]:
-        return self._nominations.position(), self._nominations.changed_since(position)
+        return self._nominations.journal.position, self._nominations.journal.since(position)
 
     # -- looking in --
 
