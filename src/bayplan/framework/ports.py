@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from bayplan.objects.devices.resource_claim import ResourceClaim
 from bayplan.objects.extender import Filtered, VictimIds, Victims
+from bayplan.objects.meta import ApiObject
 from bayplan.objects.pod import Pod
 
 
@@ -33,14 +35,37 @@ class ClusterWriter(Protocol):
         """
 
     async def patch(
-        self, kind: str, namespace: str, name: str, patch: dict[str, Any], resource_version: str = ""
+        self,
+        kind: str,
+        namespace: str,
+        name: str,
+        patch: dict[str, Any],
+        resource_version: str = "",
+        subresource: str = "",
     ) -> str:
         """
         Merge a patch into an object of another kind (``namespace`` is "" for those of the whole cluster).
 
-        With a ``resource_version`` only if the object is still that version; ``ConflictError`` if it is not.  Gives the
-        version the object has then.
+        With a ``resource_version`` only if the object is still that version; ``ConflictError`` if it is not: ``read``
+        it and decide anew.  With a ``subresource``, such as "status", only that part is written.  Gives the version
+        the object has then.
         """
+
+    async def create(self, thing: ApiObject) -> ApiObject:
+        """
+        Make an object; gives it as it is stored.
+
+        Without a name it is called as its ``generateName`` says.  ``ConflictError`` if there is one of that name.
+        """
+
+    async def delete(self, thing: ApiObject) -> None:
+        """Delete an object, with its UID as precondition.  One that is gone already is no error."""
+
+    async def read(self, kind: str, namespace: str, name: str) -> ApiObject:
+        """An object as it is stored now, where what is known from watching may be behind.  ``NotFoundError``."""
+
+    async def release_claim(self, claim: ResourceClaim, consumer_uid: str) -> None:
+        """Take a pod off those that a claim is reserved for.  A claim that is gone is no error."""
 
 
 class Extender(Protocol):

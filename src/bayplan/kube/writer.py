@@ -14,8 +14,6 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-import msgspec
-
 from bayplan.backoff import Backoff
 from bayplan.clock import wait_at_most
 from bayplan.errors import (
@@ -32,9 +30,9 @@ from bayplan.errors import (
 )
 from bayplan.kube import binding_message
 from bayplan.kube.bind_window import BindWindow
-from bayplan.kube.client import JSON, MERGE_PATCH, STRATEGIC_PATCH, Client, path_of
+from bayplan.kube.client import JSON, STRATEGIC_PATCH, Client
+from bayplan.kube.object_writes import ObjectWrites, says
 from bayplan.kube.transport import REQUEST_TIMEOUT_S, Response
-from bayplan.objects.kinds import named
 from bayplan.objects.pod import Pod
 
 MAX_BINDING = 64
@@ -50,7 +48,7 @@ READ_TIMEOUT_S = 3.0
 MAX_RETRY_AFTER_S = 30.0
 
 
-class ApiWriter:
+class ApiWriter(ObjectWrites):
     """Writes to one cluster, as long as ``check_lead`` does not raise (only the leader may write)."""
 
     def __init__(self, client: Client, check_lead: Callable[[], None] = lambda: None) -> None:
@@ -155,39 +153,6 @@ class ApiWriter:
 
         await self._patiently(once)
 
-    async def patch(
-        self,
-        kind: str,
-        namespace: str,
-        name: str,
-        patch: dict[str, Any],
-        resource_version: str = "",
-        subresource: str = "",
-    ) -> str:
-        """A merge patch, with the resource version as precondition; gives the version that holds it then."""
-        known = named(kind)
-        path = path_of(known, namespace, name)
-        place = path_of(known, namespace, name, subresource)
-        body = patch
-        if resource_version:
-            body = patch | {"metadata": {**patch.get("metadata", {}), "resourceVersion": resource_version}}
-        version = ""
-
-        async def once() -> None:
-            nonlocal version
-            try:
-                sent = await self._send("PATCH", place, body, content_type=MERGE_PATCH)
-                answer = msgspec.json.decode(sent.body)
-            except (ConflictError, TransportError) as error:
-                # An earlier try may have got through, though its answer did not.
-                answer = await self._read(path)
-                if not _says(answer, patch):
-                    raise error
-            version = answer["metadata"]["resourceVersion"]
-
-        await self._patiently(once)
-        return version
-
     async def close(self, timeout_s: float) -> None:
         """Start nothing more; give the binds under way a last chance to be answered."""
         self._closed = True
@@ -208,12 +173,15 @@ class ApiWriter:
         )
 
     async def _is_bound_to(self, pod: Pod, node_name: str) -> bool:
-        return _says(await self._read(_path(pod)), {"metadata": {"uid": pod.uid}, "spec": {"nodeName": node_name}})
+        return says(await self._read(_path(pod)), {"metadata": {"uid": pod.uid}, "spec": {"nodeName": node_name}})
+
+    async def _get(self, path: str) -> Any:
+        return await self._client.get(path, timeout_s=READ_TIMEOUT_S)
 
     async def _read(self, path: str) -> Any:
         """The object as it is now, or None if that cannot be told."""
         try:
-            return await self._client.get(path, timeout_s=READ_TIMEOUT_S)
+            return await self._get(path)
         except (ApiError, TransportError):
             return None
 
@@ -260,13 +228,6 @@ class ApiWriter:
         if self._closed:
             raise LeadershipLostError("stopping: nothing was written")
         self._check_lead()
-
-
-def _says(value: Any, patch: Any) -> bool:
-    """Does an object say already what a merge patch would make it say?"""
-    if isinstance(patch, dict):
-        return isinstance(value, dict) and all(_says(value.get(key), part) for key, part in patch.items())
-    return bool(value == patch)
 
 
 def _path(pod: Pod) -> str:

@@ -22,12 +22,14 @@ from bayplan.engine.failures import SCHEDULER_ERROR
 from bayplan.engine.intents import PatchStatus
 from bayplan.errors import ConflictError, NotFoundError
 from bayplan.objects import kinds
+from bayplan.objects.devices.resource_claim import ResourceClaim, ResourceClaimTemplate
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.pod import Condition, Pod
 from bayplan.objects.pod_spec import PodStatus
 from bayplan.objects.times import format_time
 from bayplan.simulator.clock_loop import Standstill
 from bayplan.simulator.controllers.disruption_budgets import DisruptionController
+from bayplan.simulator.controllers.resource_claims import CLAIM, ResourceClaims
 from bayplan.simulator.controllers.volumes import Volumes
 from bayplan.simulator.controllers.workloads import Workloads
 from bayplan.simulator.object_store import StoredObjects
@@ -91,7 +93,8 @@ class SimulatedCluster:
         self._budgets = budgets
         self._volumes = volumes or Volumes((), lambda thing: False)
         self.objects = objects or StoredObjects()
-        """What plugins write to beside claims and volumes."""
+        """What plugins write to beside volumes and their claims."""
+        self.claims = ResourceClaims(self.objects, workloads.names, self.pod, self._time)
         self._pods: dict[str, Record] = {}
         self._writes = (0.0, 0)
         self._lost_nodes: set[str] = set()
@@ -101,6 +104,9 @@ class SimulatedCluster:
 
     def add_pod(self, pod: Pod, instead_of: Record | None = None) -> None:
         """A pod appears, perhaps in place of one that went."""
+        if pod.spec.resource_claims:
+            pod, events = self.claims.pod_added(pod)
+            self.events.extend(events)
         record = Record(pod, lineage=pod.uid, came_at=self.elapsed_s)
         if instead_of is not None:
             record.evictions = instead_of.evictions + (instead_of.ended == EVICTED)
@@ -112,6 +118,15 @@ class SimulatedCluster:
             self.events.extend(self._volumes.pod_added(pod))
         self.events.append(PodAdded(pod))
         self._follow_up(self._budgets.added(pod))
+
+    def make_claims(self, template: ResourceClaimTemplate) -> None:
+        """Pods that waited for this template get their claims."""
+        for key in self.claims.waiting_for(template):
+            record = self._pods.get(key)
+            if record is not None:
+                pod, events = self.claims.pod_added(record.pod)
+                self.events.extend(events)
+                self._change(record, pod)
 
     def pod(self, key: str) -> Pod | None:
         """The pod of that ``namespace/name``, as it is now."""
@@ -192,16 +207,52 @@ class SimulatedCluster:
             self._change(record, changed)
 
     async def patch(
-        self, kind: str, namespace: str, name: str, patch: dict[str, Any], resource_version: str = ""
+        self,
+        kind: str,
+        namespace: str,
+        name: str,
+        patch: dict[str, Any],
+        resource_version: str = "",
+        subresource: str = "",
     ) -> str:
-        """What the volume controller does about claims and volumes has happened at once."""
-        self._count_write()
+        """What the controllers of volumes and claims do about it has happened at once."""
         holder = self._volumes if kind in VOLUME_KINDS else self.objects
         version, events = holder.patched(kind, namespace, name, patch, resource_version)
+        if kind == CLAIM and (claim := self.objects.get(kind, namespace, name)) is not None:
+            events += self.claims.settled(claim)
+        self._written(events)
+        return version
+
+    async def create(self, thing: ApiObject) -> ApiObject:
+        if isinstance(thing, ResourceClaim):
+            made, events = self.claims.created(thing)
+            self._written(events)
+            return made
+        self._written([self.objects.create(thing)])
+        return await self.read(kinds.kind_of(thing), thing.namespace, thing.name)
+
+    async def delete(self, thing: ApiObject) -> None:
+        known = self.objects.get(kinds.kind_of(thing), thing.namespace, thing.name)
+        if known is not None and known.uid == thing.uid:
+            is_claim = isinstance(known, ResourceClaim)
+            self._written(self.claims.deleted(known) if is_claim else [self.objects.delete(known, self._time())])
+
+    async def read(self, kind: str, namespace: str, name: str) -> ApiObject:
+        known: ApiObject | None = self.objects.get(kind, namespace, name)
+        if known is None:
+            raise NotFoundError(404, f'{kind} "{name}" not found')
+        return known
+
+    async def release_claim(self, claim: ResourceClaim, consumer_uid: str) -> None:
+        known = self.objects.get(CLAIM, claim.namespace, claim.name)
+        if known is not None and known.uid == claim.uid:
+            self._written(self.claims.released(known, consumer_uid))
+
+    def _written(self, events: Iterable[Event]) -> None:
+        self._count_write()
         self.revision += 1
         self.events.extend(events)
         self.news.set()
-        return version
 
     async def delete_pod(self, pod: Pod) -> None:
         record = self._pods.get(pod.key)
@@ -281,6 +332,8 @@ class SimulatedCluster:
     def _change(self, record: Record, pod: Pod) -> None:
         before, record.pod = record.pod, pod
         self.events.append(PodChanged(before, pod))
+        if pod.is_terminal and not before.is_terminal and self.claims.concern(pod):
+            self.events.extend(self.claims.pod_gone(pod))
 
     def _remove(self, record: Record) -> None:
         del self._pods[record.pod.key]
@@ -289,6 +342,8 @@ class SimulatedCluster:
         self.events.append(PodDeleted(record.pod))
         if record.pod.spec.volumes:
             self.events.extend(self._volumes.pod_gone(record.pod))
+        if self.claims.concern(record.pod):
+            self.events.extend(self.claims.pod_gone(record.pod))
         self._follow_up(self._budgets.gone(record.pod))
 
     def _count_write(self) -> None:

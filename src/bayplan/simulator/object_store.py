@@ -32,13 +32,28 @@ class StoredObjects:
         return iter(self._objects)
 
     def put(self, thing: ApiObject) -> Event:
-        """The object is there from now on, or has changed."""
+        """The object is there from now on, or has changed; one that was going goes with its last finalizer."""
         self._version += 1
         old = self._objects.get(_key(thing))
+        if old is not None and old.is_terminating and not thing.metadata.finalizers:
+            return self.drop(old)
         new = thing.evolve(metadata=replace(thing.metadata, resource_version=str(self._version)))
         self._objects[_key(thing)] = new
         kind = kinds.kind_of(thing)
         return ObjectAdded(kind, new) if old is None else ObjectChanged(kind, old, new)
+
+    def create(self, thing: ApiObject) -> Event:
+        """The object is new; ``ConflictError`` if there is one of its name."""
+        if _key(thing) in self._objects:
+            raise ConflictError(409, f'{kinds.kind_of(thing)} "{thing.name}" already exists')
+        return self.put(thing)
+
+    def delete(self, thing: ApiObject, at: str) -> Event:
+        """The object goes, or is marked as going while a finalizer keeps it."""
+        known: ApiObject = self._objects[_key(thing)]
+        if not known.metadata.finalizers:
+            return self.drop(known)
+        return self.put(known.evolve(metadata=replace(known.metadata, deletion_timestamp=at)))
 
     def drop(self, thing: ApiObject) -> Event:
         return ObjectDeleted(kinds.kind_of(thing), self._objects.pop(_key(thing)))

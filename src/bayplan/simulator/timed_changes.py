@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from bayplan.engine.events import NodeAdded, NodeChanged, NodeDeleted, ObjectChanged
 from bayplan.objects import kinds
+from bayplan.objects.devices.resource_claim import ResourceClaim, ResourceClaimTemplate
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
@@ -107,6 +108,8 @@ class Changes:
     def _put(self, thing: ApiObject) -> None:
         stored = self._cluster.objects.put(thing)
         self._cluster.events.extend(self._volumes.put(thing) if isinstance(thing, Held) else [stored])
+        if isinstance(thing, ResourceClaimTemplate):
+            self._cluster.make_claims(thing)
 
     def _with_generation(self, thing: ApiObject) -> ApiObject:
         old = self._cluster.objects.get(kinds.kind_of(thing), thing.namespace, thing.name)
@@ -180,6 +183,9 @@ class Changes:
                     cluster.end(pod, DELETED, f"{kinds.kind_of(thing)} {thing.name} was deleted")
                 for each in (*objects, thing):
                     self._drop(each)
+            case ResourceClaim():
+                known = cluster.objects.get(kinds.kind_of(thing), thing.namespace, thing.name)
+                cluster.events.extend([] if known is None else cluster.claims.deleted(known))
             case _:
                 if isinstance(thing, PodDisruptionBudget):
                     self._budgets.drop(thing)

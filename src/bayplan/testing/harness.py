@@ -15,6 +15,7 @@ import numpy as np
 from bayplan.clock import VirtualClock
 from bayplan.engine.cache import ClusterCache
 from bayplan.engine.store import Shelf
+from bayplan.errors import NotFoundError
 from bayplan.framework.args import load_args
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.handle import Handle, WaitingPod, WaitingPods
@@ -32,6 +33,7 @@ from bayplan.framework.preemption.what_if_rows import WhatIfRows
 from bayplan.framework.snapshot import NodeView, Rows
 from bayplan.framework.status import SUCCESS, Code, Status, as_status
 from bayplan.objects import kinds
+from bayplan.objects.devices.resource_claim import ResourceClaim
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
@@ -245,10 +247,30 @@ class Recorder:
         self.calls.append(("evict", pod.key))
 
     async def patch(
-        self, kind: str, namespace: str, name: str, patch: dict[str, Any], resource_version: str = ""
+        self,
+        kind: str,
+        namespace: str,
+        name: str,
+        patch: dict[str, Any],
+        resource_version: str = "",
+        subresource: str = "",
     ) -> str:
-        self.calls.append(("patch", kind, f"{namespace}/{name}".lstrip("/"), patch, resource_version))
+        place = f"{namespace}/{name}".lstrip("/") + (f"/{subresource}" if subresource else "")
+        self.calls.append(("patch", kind, place, patch, resource_version))
         return ""
+
+    async def create(self, thing: ApiObject) -> ApiObject:
+        self.calls.append(("create", type(thing).__name__, thing.key))
+        return thing
+
+    async def delete(self, thing: ApiObject) -> None:
+        self.calls.append(("delete", type(thing).__name__, thing.key))
+
+    async def read(self, kind: str, namespace: str, name: str) -> ApiObject:
+        raise NotFoundError(404, f'{kind} "{name}" not found')
+
+    async def release_claim(self, claim: ResourceClaim, consumer_uid: str) -> None:
+        self.calls.append(("release", claim.key, consumer_uid))
 
     def emit(self, pod: Pod, *, type: str, reason: str, action: str, note: str, related: Pod | None = None) -> None:
         self.calls.append(("event", pod.key, reason, note))

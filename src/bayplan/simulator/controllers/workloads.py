@@ -53,8 +53,8 @@ class Workloads:
     def __init__(self, objects: Sequence[ApiObject], seed: int = 0) -> None:
         self.made: list[ApiObject] = []
         """Objects that controllers add beside pods: ReplicaSets and claims."""
-        self._names = Names(seed)
-        self._maker = PodMaker(Classes.among(objects), self._names)
+        self.names = Names(seed)
+        self._maker = PodMaker(Classes.among(objects), self.names)
         self.nodes = {each.name: each for each in objects if isinstance(each, Node)}
         """As they are now."""
         self._pods = [each for each in objects if isinstance(each, Pod)]
@@ -63,7 +63,7 @@ class Workloads:
         """What owns pods and may have an owner itself, beside ReplicaSets."""
         self._owned: dict[Key, list[Pod]] = {}
         for each in objects:
-            self._names.take(type(each).__name__, each.namespace, each.name)
+            self.names.take(type(each).__name__, each.namespace, each.name)
         for pod in self._pods:
             owner = pod.controller
             if owner is not None and not pod.is_terminal and not pod.is_terminating:
@@ -147,7 +147,7 @@ class Workloads:
             self._replica_sets[new.key] = new
         existing = [pod for pod in pods if self._controller_of(pod) is controller]
         made, leaving = controller.scale(wanted, existing)
-        claims = controller.claims(self._names) if isinstance(controller, StatefulPods) else []
+        claims = controller.claims(self.names) if isinstance(controller, StatefulPods) else []
         return Rescaled(old, new, list(made), list(leaving), claims)
 
     # -- what comes and goes later --
@@ -155,7 +155,7 @@ class Workloads:
     def create(self, thing: ApiObject) -> tuple[list[ApiObject], list[Pod]]:
         """A workload that appears: the objects and the pods it makes.  Pods that it looks after may be there."""
         before = len(self.made)
-        self._names.take(type(thing).__name__, thing.namespace, thing.name)
+        self.names.take(type(thing).__name__, thing.namespace, thing.name)
         if isinstance(thing, ReplicaSet):
             self._replica_sets[thing.key] = thing
         self._take(thing)
@@ -231,7 +231,7 @@ class Workloads:
                 controller = Replicas(self._maker, thing, self._existing(thing))
             case StatefulSet():
                 controller = StatefulPods(self._maker, thing, self._existing(thing))
-                self.made += controller.claims(self._names)
+                self.made += controller.claims(self.names)
             case DaemonSet():
                 controller = DaemonPods(self._maker, thing, self._existing(thing), list(self.nodes.values()))
             case Job():
@@ -274,12 +274,12 @@ class Workloads:
 
     def _made_replica_set(self, deployment: Deployment) -> ReplicaSet:
         spec, meta = deployment.spec, deployment.metadata
-        digest = self._hash_of_existing(deployment) or self._names.template_hash(spec.template)
+        digest = self._hash_of_existing(deployment) or self.names.template_hash(spec.template)
         template_meta = spec.template.metadata
         labels = {**(template_meta.labels or {}), HASH_LABEL: digest}
         selector = spec.selector or LabelSelector()
         name = f"{meta.name}-{digest}"
-        self._names.take("ReplicaSet", meta.namespace, name)
+        self.names.take("ReplicaSet", meta.namespace, name)
         return ReplicaSet(
             metadata=ObjectMeta(
                 name=name,
