@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from bayplan.cel.costs import AfterCall
 from bayplan.cel.errors import CostLimitError, EvaluationError, no_such_overload
-from bayplan.cel.functions import Cost, Overload, takes
+from bayplan.cel.functions import Cost, Overload, is_a, takes
+from bayplan.cel.steps import Closure, Run
 from bayplan.cel.syntax import Call
-from bayplan.cel.values import type_name
-
-if TYPE_CHECKING:
-    from bayplan.cel.planner import Run
-
-Closure: TypeAlias = Callable[["Run"], Any]
+from bayplan.cel.values import Duration, Timestamp, type_name
 
 FAILED: Final = object()
 """Stands for the value of an argument that ended in an error, when the cost is counted."""
+
+
+_BY_FIRST = frozenset({"_+_", "_-_", "_*_", "_/_", "_%_", "-_", "!_", "_<_", "_<=_", "_>_", "_>=_", "size"})
+"""Kubernetes asks the first argument whether it knows these; the error says which of the two was wrong."""
+
+
+_BY_VALUE = frozenset({"_==_", "_!=_", "@in", "matches", "dyn", "type"})
+_OF_STRINGS = frozenset({"contains", "startsWith", "endsWith", "matches", "find", "findAll"})
+_RECEIVERS = frozenset({str, Duration, Timestamp})
 
 
 class Caller(NamedTuple):
@@ -33,12 +38,12 @@ def call(caller: Caller) -> Closure:
     declared = node.declaration
     assert declared is not None
     run = _dispatch(node)
-    cost: Cost = 1
-    if declared.cost_by_name is not None:
-        cost = declared.cost_by_name
-    elif len(node.overloads) == 1:
-        cost = node.overloads[0].cost
+    cost = node.overloads[0].cost if len(node.overloads) == 1 else None
+    if cost is None:
+        cost = declared.cost
     stops_early = declared.stops_early or len(caller.arguments) > 2
+    if len(node.overloads) > 1 and node.function not in _BY_FIRST and node.function not in _BY_VALUE:
+        stops_early = True
     if node.function in ("matches", "find", "findAll") and len(caller.arguments) > 1:
         pattern = caller.constants[1]
         if pattern is not None:
@@ -63,7 +68,13 @@ def _dispatch(node: Call) -> Callable[..., Any]:
         for each in overloads:
             if takes(each, arguments):
                 return each.run(*arguments)
-        if node.function.startswith(("_", "@", "-", "!")):
+        if node.function in _BY_FIRST:
+            assert node.declaration is not None
+            first, overloads_of = arguments[0], node.declaration.overloads
+            takes_first = any(is_a(first, each.signature.parameters[0]) for each in overloads_of)
+            takes_first = takes_first or type(first) in _RECEIVERS
+            raise no_such_overload("" if takes_first else node.function)
+        if node.function in _OF_STRINGS:
             raise no_such_overload()
         raise no_such_overload(f"{node.function}({', '.join(map(type_name, arguments))})")
 
@@ -112,8 +123,18 @@ def _binary(function: Callable[..., Any], left: Closure, right: Closure, cost: C
 
 
 def _many(function: Callable[..., Any], arguments: Sequence[Closure], cost: Cost) -> Closure:
+    """An error ends the call at once, and it is paid for only if all arguments were worked out."""
+    before, last = arguments[:-1], arguments[-1] if arguments else None
+
     def run(run: Run) -> Any:
-        return _called(run, function, [each(run) for each in arguments], cost)
+        given = [each(run) for each in before]
+        if last is not None:
+            try:
+                given.append(last(run))
+            except EvaluationError:
+                _pay(run, cost, [*given, FAILED], FAILED)
+                raise
+        return _called(run, function, given, cost)
 
     return run
 

@@ -6,10 +6,11 @@ tell which one it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from bayplan.cel.errors import CelError
 from bayplan.cel.functions import Function, Overload
+from bayplan.cel.literal_checks import Elements, FormatCall, wrong_element, wrong_format
 from bayplan.cel.syntax import Call, Expr, Fold, Ident, ListLiteral, Literal, MapLiteral, Select, Source
 from bayplan.cel.types import (
     BOOL,
@@ -64,7 +65,9 @@ class Declarations:
 def check(expression: Expr, source: Source, declarations: Declarations) -> Type:
     """The type of the whole expression; CelError at the first place that does not fit."""
     checker = _Checker(source, declarations)
-    return substituted(checker.check(expression, declarations.variables), checker.known, rest_is_dyn=True)
+    result = checker.check(expression, declarations.variables)
+    checker.check_literals()
+    return checker.final(result)
 
 
 class _Checker:
@@ -73,6 +76,9 @@ class _Checker:
         self._declared = declarations
         self.known: Substitution = {}
         self._fresh = 0
+        self._elements: list[Elements] = []
+        self._formats: list[FormatCall] = []
+        self._format_depth = 0
 
     def check(self, node: Expr, scope: Mapping[str, Type]) -> Type:
         match node:
@@ -90,6 +96,19 @@ class _Checker:
                 return self._map(node, scope)
             case Fold():
                 return self._fold(node, scope)
+
+    def final(self, given: Type) -> Type:
+        return substituted(given, self.known, rest_is_dyn=True)
+
+    def check_literals(self) -> None:
+        for elements in self._elements:
+            wrong = wrong_element(elements, self.final)
+            if wrong is not None:
+                raise self._error(*wrong)
+        for call in self._formats:
+            wrong = wrong_format(call, self.final)
+            if wrong is not None:
+                raise self._error(*wrong)
 
     def _error(self, at: int, problem: str) -> CelError:
         return CelError(f"{self._source.place(at)}: {problem}")
@@ -145,6 +164,7 @@ class _Checker:
             assert isinstance(name, Literal)
             found = self._field(operand, name.value, node.at, scope)
             return found if found.name == "optional_type" else optional_of(found)
+        self._format_depth += node.function == "format"
         given = [self.check(each, scope) for each in node.arguments]
         if node.target is not None:
             path = _qualified(node.target)
@@ -153,6 +173,7 @@ class _Checker:
                 node.target = None
             else:
                 given.insert(0, self.check(node.target, scope))
+        self._format_depth -= node.function == "format"
         declared = self._declared.functions.get(node.function)
         if declared is None:
             raise self._error(node.at, f"undeclared reference to '{node.function}'")
@@ -161,7 +182,21 @@ class _Checker:
             for each, argument in zip(given, node.arguments, strict=True):
                 self._must_be(BOOL, each, argument)
             return BOOL
-        return self._resolved(node, declared, given)
+        result = self._resolved(node, declared, given)
+        if node.function == "format" and isinstance(node.target, Literal):
+            self._note_format(node.target.value, node.arguments[0], scope, node.at)
+        return result
+
+    def _note_format(self, text: str, arguments: Expr, scope: Mapping[str, Type], at: int) -> None:
+        if isinstance(arguments, ListLiteral):
+            self._format_depth += 1
+            given = [self.check(each, scope) for each in arguments.elements]
+            self._format_depth -= 1
+            self._formats.append(FormatCall(text, given, at))
+
+    def _note_elements(self, types: Sequence[Type], nodes: Sequence[Expr]) -> None:
+        if len(types) > 1 and not self._format_depth:
+            self._elements.append(Elements(types, [each.at for each in nodes]))
 
     def _resolved(self, node: Call, declared: Function, given: list[Type]) -> Type:
         """The result of those overloads that fit."""
@@ -213,14 +248,14 @@ class _Checker:
             shown = substituted(given, self.known, rest_is_dyn=True)
             raise self._error(node.at, f"expected type '{wanted}' but found '{shown}'")
 
-    def _joined(self, previous: Type | None, given: Type, node: Expr) -> Type:
-        if previous is None:
-            return given
-        if self._unified(previous, given):
-            return most_general(previous, given)
-        wanted = substituted(previous, self.known, rest_is_dyn=True)
-        found = substituted(given, self.known, rest_is_dyn=True)
-        raise self._error(node.at, f"expected type '{wanted}' but found '{found}'")
+    def _joined(self, types: Sequence[Type]) -> Type:
+        """One type for all elements of a literal; a fresh one if there are none."""
+        if not types:
+            return self._variable()
+        joined = types[0]
+        for given in types[1:]:
+            joined = most_general(joined, given) if self._unified(joined, given) else DYN
+        return joined
 
     def _element(self, node: Expr, is_optional: bool, scope: Mapping[str, Type]) -> Type:
         given = self.check(node, scope)
@@ -232,20 +267,18 @@ class _Checker:
         return given.parameters[0]
 
     def _list(self, node: ListLiteral, scope: Mapping[str, Type]) -> Type:
-        joined: Type | None = None
-        for index, each in enumerate(node.elements):
-            joined = self._joined(joined, self._element(each, index in node.optional, scope), each)
-        return list_of(self._variable() if joined is None else joined)
+        types = [self._element(each, index in node.optional, scope) for index, each in enumerate(node.elements)]
+        self._note_elements(types, node.elements)
+        return list_of(self._joined(types))
 
     def _map(self, node: MapLiteral, scope: Mapping[str, Type]) -> Type:
-        key_type: Type | None = None
-        value_type: Type | None = None
+        keys, values = [], []
         for index, (key, value) in enumerate(node.entries):
-            key_type = self._joined(key_type, self.check(key, scope), key)
-            value_type = self._joined(value_type, self._element(value, index in node.optional, scope), value)
-        if key_type is None or value_type is None:
-            return map_of(self._variable(), self._variable())
-        return map_of(key_type, value_type)
+            keys.append(self.check(key, scope))
+            values.append(self._element(value, index in node.optional, scope))
+        self._note_elements(keys, [key for key, _ in node.entries])
+        self._note_elements(values, [value for _, value in node.entries])
+        return map_of(self._joined(keys), self._joined(values))
 
     def _fold(self, node: Fold, scope: Mapping[str, Type]) -> Type:
         over = substituted(self.check(node.over, scope), self.known)

@@ -42,6 +42,10 @@ _FIELDS = {
     "capacity": map_of(STRING, map_of(STRING, _QUANTITY)),
 }
 _ENVIRONMENT = Environment({"device": _DEVICE}, fields={_DEVICE.name: _FIELDS})
+_CONVERSIONS = {
+    "int": "unsupported type conversion from 'int' to bool",
+    "string": "unsupported native conversion from string to 'bool'",
+}
 _NO_ENTRIES: dict[str, Any] = {}
 
 
@@ -97,7 +101,9 @@ class Selector:
         """Whether it matches, and what that cost."""
         value, cost = self._program.evaluate({"device": device.as_value()})
         if type(value) is not bool:
-            raise CelRuntimeError(f"CEL result of type {type_name(value)} could not be converted to bool")
+            name = type_name(value)
+            problem = _CONVERSIONS.get(name, f"type conversion error from '{name.rpartition('.')[2]}' to 'bool'")
+            raise CelRuntimeError(f"CEL result of type {name} could not be converted to bool: {problem}")
         return value, cost
 
 

@@ -17,7 +17,8 @@ from bayplan.cel.errors import CelError, CostLimitError
 from bayplan.cel.functions import Function, collected
 from bayplan.cel.library import KUBERNETES
 from bayplan.cel.parser import parse
-from bayplan.cel.planner import Plan, Run, plan
+from bayplan.cel.planner import Plan, plan
+from bayplan.cel.steps import Run
 from bayplan.cel.syntax import Source
 from bayplan.cel.types import (
     BOOL,

@@ -22,30 +22,29 @@ class Overload(NamedTuple):
     name: str
     signature: Signature
     run: Callable[..., Any]
-    cost: Cost
+    cost: Cost | None
 
 
 class Function(NamedTuple):
     """`stops_early`: the rest of the arguments is not worked out after one that failed, nor is the call paid for.
 
-    `cost_by_name` is what a call costs whichever overload it is; else that of the overload counts, and 1 if the types
-    do not tell which one it is.
+    `cost` is what a call costs if its overload says nothing, or if the types do not tell which overload it is.
     """
 
     name: str
     overloads: tuple[Overload, ...]
-    cost_by_name: Cost | None = None
+    cost: Cost = 1
     stops_early: bool = False
 
 
 def function(
     name: str,
     *overloads: tuple[str, str, Callable[..., Any]] | tuple[str, str, Callable[..., Any], Cost],
-    cost: Cost | None = None,
+    cost: Cost = 1,
     stops_early: bool = False,
 ) -> Function:
-    """Overloads as name, signature, what it does and, if it is not 1, its cost."""
-    made = [Overload(each[0], signature(each[1]), each[2], each[3] if len(each) == 4 else 1) for each in overloads]
+    """Overloads as name, signature, what it does and, if it is not that of the function, its cost."""
+    made = [Overload(each[0], signature(each[1]), each[2], each[3] if len(each) == 4 else None) for each in overloads]
     return Function(name, tuple(made), cost, stops_early)
 
 
@@ -58,7 +57,7 @@ def collected(libraries: Iterable[Iterable[Function]]) -> dict[str, Function]:
             if known is not None:
                 each = known._replace(
                     overloads=known.overloads + each.overloads,
-                    cost_by_name=known.cost_by_name if known.cost_by_name is not None else each.cost_by_name,
+                    cost=each.cost if known.cost == 1 else known.cost,
                 )
             found[each.name] = each
     return found
@@ -84,10 +83,11 @@ _CLASSES: dict[str, tuple[type, ...]] = {
 def takes(overload: Overload, arguments: Sequence[Any]) -> bool:
     """Whether these values are of the types the overload was declared with."""
     wanted = overload.signature.parameters
-    return len(wanted) == len(arguments) and all(map(_is_a, arguments, wanted))
+    return len(wanted) == len(arguments) and all(map(is_a, arguments, wanted))
 
 
-def _is_a(value: Any, wanted: Type) -> bool:
+def is_a(value: Any, wanted: Type) -> bool:
+    """Whether a value is of a declared type; what a list or map holds is not looked at."""
     if wanted.is_dynamic or wanted.is_variable:
         return True
     classes = _CLASSES.get(wanted.name)

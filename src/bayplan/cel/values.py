@@ -6,6 +6,7 @@ value as the key of a map is stored as `TRUE_KEY` or `FALSE_KEY`, because for Py
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -227,6 +228,11 @@ def type_name(value: Any) -> str:
     """The name of a value's type as `type()` gives it."""
     found = _NAMES.get(type(value))
     return found if found is not None else str(value.cel_type)
+
+
+def quoted(text: str) -> str:
+    """A text in a message, in quotes."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def shown(value: Any) -> str:

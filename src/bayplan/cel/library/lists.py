@@ -8,7 +8,7 @@ from typing import Any
 
 from bayplan.cel import costs
 from bayplan.cel.errors import CostLimitError, EvaluationError
-from bayplan.cel.functions import Function, function
+from bayplan.cel.functions import Cost, Function, function
 from bayplan.cel.library.operators import duration, signed, unsigned
 from bayplan.cel.values import NONE, Duration, Optional, Uint, compare, equal, size
 
@@ -129,14 +129,14 @@ def _self_compared(which: int) -> Any:
     return cost
 
 
-def _each(name: str, overload: str, result: str, run: Any, cost: Any = 1, by: Any = None) -> Function:
+def _each(name: str, overload: str, result: str, run: Any, cost: Cost = 1) -> Function:
     """The function for lists of every type that has an order."""
-    made = [(overload.format(each), f"list<{each}>.() -> {result.format(each)}", run, cost) for each in _COMPARED]
-    return function(name, *made, cost=by)
+    made = [(overload.format(each), f"list<{each}>.() -> {result.format(each)}", run) for each in _COMPARED]
+    return function(name, *made, cost=cost)
 
 
 FUNCTIONS = (
-    _each("isSorted", "list_{}_is_sorted_bool", "bool", _is_sorted, by=costs.elements),
+    _each("isSorted", "list_{}_is_sorted_bool", "bool", _is_sorted, cost=costs.elements),
     function(
         "sum",
         ("list_int_sum_int", "list<int>.() -> int", _zero_total(0)),
@@ -145,8 +145,8 @@ FUNCTIONS = (
         ("list_duration_sum_duration", "list<duration>.() -> duration", _zero_total(Duration(0))),
         cost=costs.elements,
     ),
-    _each("max", "list_{0}_max_{0}", "{}", lambda values: _extreme(values, 1, "max"), by=costs.elements),
-    _each("min", "list_{0}_min_{0}", "{}", lambda values: _extreme(values, -1, "min"), by=costs.elements),
+    _each("max", "list_{0}_max_{0}", "{}", lambda values: _extreme(values, 1, "max"), cost=costs.elements),
+    _each("min", "list_{0}_min_{0}", "{}", lambda values: _extreme(values, -1, "min"), cost=costs.elements),
     function("indexOf", ("list_a_index_of_int", "list<A>.(A) -> int", _index_of), cost=costs.elements),
     function("lastIndexOf", ("list_a_last_index_of_int", "list<A>.(A) -> int", _last_index_of), cost=costs.elements),
     function("slice", ("list_slice", "list<A>.(int, int) -> list<A>", _slice, costs.new_list)),

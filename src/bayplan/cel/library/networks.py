@@ -8,9 +8,9 @@ from math import ceil
 from typing import Any
 
 from bayplan.cel import costs
-from bayplan.cel.errors import EvaluationError
+from bayplan.cel.errors import EvaluationError, no_such_overload
 from bayplan.cel.functions import Function, function
-from bayplan.cel.values import size
+from bayplan.cel.values import quoted, size
 
 
 class Address:
@@ -59,14 +59,14 @@ def _address(text: str) -> Address:
     try:
         made = ip_address(text)
     except ValueError:
-        raise EvaluationError(
-            f'IP Address "{text}" parse error during conversion from string: not an address'
-        ) from None
+        given = quoted(text)
+        told = f"IP Address {given} parse error during conversion from string: ParseAddr({given}): unable to parse IP"
+        raise EvaluationError(told) from None
     if isinstance(made, IPv6Address):
         if made.scope_id is not None:
-            raise EvaluationError(f'IP address "{text}" with zone value is not allowed')
+            raise EvaluationError(f"IP address {quoted(text)} with zone value is not allowed")
         if made.ipv4_mapped is not None:
-            raise EvaluationError(f'IPv4-mapped IPv6 address "{text}" is not allowed')
+            raise EvaluationError(f"IPv4-mapped IPv6 address {quoted(text)} is not allowed")
     return Address(made)
 
 
@@ -78,9 +78,11 @@ def _network(text: str) -> Network:
     except ValueError:
         made = None
     if made is None:
-        raise EvaluationError(f'network address parse error during conversion from string: "{text}"')
+        problem = "no '/'" if not slash else "unable to parse IP"
+        told = "network address parse error during conversion from string: " * 2
+        raise EvaluationError(f"{told}netip.ParsePrefix({quoted(text)}): {problem}")
     if isinstance(made.ip, IPv6Address) and made.ip.ipv4_mapped is not None:
-        raise EvaluationError(f'IPv4-mapped IPv6 address "{text}" is not allowed')
+        raise EvaluationError(f"IPv4-mapped IPv6 address {quoted(text)} is not allowed")
     return Network(made)
 
 
@@ -99,17 +101,20 @@ def _is_canonical(text: str) -> bool:
     return str(_address(text).address) == text
 
 
-def _contains_address(network: Network, address: Address | str) -> bool:
-    found = _address(address) if isinstance(address, str) else address
-    return found.address in network.interface.network
+def _contains_address(network: Network, address: Address) -> bool:
+    return address.address in network.interface.network
 
 
-def _contains_network(network: Network, other: Network | str) -> bool:
-    found = _network(other) if isinstance(other, str) else other
-    mine, its = network.interface.network, found.interface.network
-    if mine.version != its.version:
-        return False
-    return its.network_address in mine and mine.prefixlen <= its.prefixlen
+def _contains_text(network: Network, text: str) -> bool:
+    try:
+        return _contains_address(network, _address(text))
+    except EvaluationError:
+        raise no_such_overload() from None
+
+
+def _contains_network(network: Network, other: Network) -> bool:
+    mine, its = network.interface.network, other.interface.network
+    return mine.version == its.version and its.network_address in mine and mine.prefixlen <= its.prefixlen
 
 
 def _is_global_unicast(given: Address) -> bool:
@@ -131,12 +136,17 @@ def _masked(network: Network) -> Network:
     return Network(ip_interface(f"{made.network_address}/{made.prefixlen}"))
 
 
-def _comparison(arguments: Sequence[Any], is_network: bool) -> int:
-    network, other = arguments
-    cost = ceil(2 * size(network) * costs.PER_CHARACTER)
-    if is_network:
-        cost += ceil(size(network) * costs.PER_CHARACTER) + 1
-    return cost + ceil(size(other) * costs.PER_CHARACTER) if type(other) is str else cost
+def _address_comparison(arguments: Sequence[Any], result: Any) -> int:
+    return ceil(2 * size(arguments[0]) * costs.PER_CHARACTER)
+
+
+def _network_comparison(arguments: Sequence[Any], result: Any) -> int:
+    return _address_comparison(arguments, result) + ceil(size(arguments[0]) * costs.PER_CHARACTER) + 1
+
+
+def _and_parsed(cost: Callable[[Sequence[Any], Any], int]) -> Callable[[Sequence[Any], Any], int]:
+    """The second argument is a text that is read first."""
+    return lambda arguments, result: cost(arguments, result) + ceil(size(arguments[1]) * costs.PER_CHARACTER)
 
 
 def _test(name: str, overload: str, of: Callable[[Address], bool]) -> Function:
@@ -146,8 +156,9 @@ def _test(name: str, overload: str, of: Callable[[Address], bool]) -> Function:
 FUNCTIONS = (
     function(
         "ip",
-        ("string_to_ip", "(string) -> ip", _address, costs.traversal),
-        ("cidr_ip", "cidr.() -> ip", lambda network: Address(network.interface.ip)),
+        ("string_to_ip", "(string) -> ip", _address),
+        ("cidr_ip", "cidr.() -> ip", lambda network: Address(network.interface.ip), 1),
+        cost=costs.traversal,
     ),
     function("isIP", ("is_ip", "(string) -> bool", _succeeds(_address)), cost=costs.traversal),
     function("ip.isCanonical", ("ip_is_canonical", "(string) -> bool", _is_canonical), cost=costs.traversal_and_copy),
@@ -161,15 +172,20 @@ FUNCTIONS = (
     function("isCIDR", ("is_cidr", "(string) -> bool", _succeeds(_network)), cost=costs.traversal),
     function(
         "containsIP",
-        ("cidr_contains_ip_string", "cidr.(string) -> bool", _contains_address),
+        ("cidr_contains_ip_string", "cidr.(string) -> bool", _contains_text, _and_parsed(_address_comparison)),
         ("cidr_contains_ip_ip", "cidr.(ip) -> bool", _contains_address),
-        cost=lambda arguments, result: _comparison(arguments, is_network=False),
+        cost=_address_comparison,
     ),
     function(
         "containsCIDR",
-        ("cidr_contains_cidr_string", "cidr.(string) -> bool", _contains_network),
+        (
+            "cidr_contains_cidr_string",
+            "cidr.(string) -> bool",
+            lambda network, text: _contains_network(network, _network(text)),
+            _and_parsed(_network_comparison),
+        ),
         ("cidr_contains_cidr", "cidr.(cidr) -> bool", _contains_network),
-        cost=lambda arguments, result: _comparison(arguments, is_network=True),
+        cost=_network_comparison,
     ),
     function("prefixLength", ("cidr_prefix_length", "cidr.() -> int", lambda network: network.prefix)),
     function("masked", ("cidr_masked", "cidr.() -> cidr", _masked)),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bayplan.cel import costs
-from bayplan.cel.errors import EvaluationError
+from bayplan.cel.errors import EvaluationError, no_such_overload
 from bayplan.cel.functions import Function, function
 from bayplan.cel.values import (
     INT_MAX,
@@ -108,6 +108,13 @@ def _with(target: dict[Any, Any], entries: dict[Any, Any]) -> dict[Any, Any]:
     return {**target, **entries}
 
 
+def _equals(left: Any, right: Any) -> bool:
+    """A version, an address and the like can be compared with its own kind only."""
+    if type(left) is not type(right) and hasattr(left, "cel_type"):
+        raise no_such_overload()
+    return equal(left, right)
+
+
 def _in_list(value: Any, members: list[Any]) -> bool:
     return any(equal(value, each) for each in members)
 
@@ -155,7 +162,7 @@ FUNCTIONS = (
     function("_||_", ("logical_or", "(bool, bool) -> bool", _never)),
     function("!_", ("logical_not", "(bool) -> bool", _negated)),
     function("@not_strictly_false", ("not_strictly_false", "(bool) -> bool", _never)),
-    function("_==_", ("equals", "(A, A) -> bool", equal, costs.equality)),
+    function("_==_", ("equals", "(A, A) -> bool", _equals, costs.equality)),
     function("_!=_", ("not_equals", "(A, A) -> bool", lambda left, right: not equal(left, right), costs.shorter)),
     function(
         "_+_",

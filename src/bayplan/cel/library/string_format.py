@@ -40,6 +40,13 @@ def formatted(text: str, arguments: list[Any]) -> str:
     return "".join([*made, text[at:]])
 
 
+def clauses(text: str) -> list[str] | None:
+    """The letters of the clauses that take an argument; None if there is a percent sign that begins none."""
+    if "%" in _CLAUSE.sub("", text):
+        return None
+    return [match[3] for match in _CLAUSE.finditer(text) if match[3]]
+
+
 def _clause(verb: str, digits: str | None, value: Any) -> str:
     precision = 6 if digits is None else min(int(digits[:4]), 1000)
     if verb == "s":

@@ -8,6 +8,7 @@ from urllib.parse import SplitResult, parse_qs, quote, unquote, urlsplit
 from bayplan.cel import costs
 from bayplan.cel.errors import EvaluationError
 from bayplan.cel.functions import function
+from bayplan.cel.values import quoted
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:", re.ASCII)
 _PLAIN_PATH = re.compile(r"[!$&'()*+,;=:@\[\]A-Za-z0-9\-_.~/%]*")
@@ -48,10 +49,12 @@ def url(text: str) -> Url:
     problem = _problem(text)
     if not problem:
         try:
-            return Url(text, urlsplit(text))
+            parts = urlsplit(text)
+            is_opaque = parts.scheme and not text[len(parts.scheme) + 1 :].startswith("/")
+            return Url(text, parts._replace(path="") if is_opaque else parts)
         except ValueError as error:
             problem = str(error)
-    raise EvaluationError(f'URL parse error during conversion from string: parse "{text}": {problem}')
+    raise EvaluationError(f"URL parse error during conversion from string: parse {quoted(text)}: {problem}")
 
 
 def _problem(text: str) -> str:
@@ -63,8 +66,6 @@ def _problem(text: str) -> str:
     if scheme is None and not text.startswith("/"):
         return "invalid URI for request"
     rest = text[scheme.end() :] if scheme else text
-    if scheme and not rest.startswith("/"):
-        return "invalid URI for request"
     if _PERCENT.search(rest.partition("?")[0]):
         return "invalid URL escape"
     host = re.split(r"[/?#]", rest[2:], maxsplit=1)[0].rpartition("@")[2] if rest.startswith("//") else ""

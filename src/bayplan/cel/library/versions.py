@@ -15,6 +15,7 @@ _FORM = re.compile(
     rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?",
     re.ASCII,
 )
+_DIGITS = "0123456789"
 _LARGEST = 2**64 - 1
 
 
@@ -78,9 +79,9 @@ def _problem(text: str) -> str:
 def _normalized(text: str) -> str:
     parts = text.removeprefix("v").split(".", 2)
     for index, part in enumerate(parts):
-        if len(part) > 1:
+        if len(part.encode()) > 1:
             rest = part.lstrip("0")
-            parts[index] = rest if rest[:1].isdecimal() else f"0{rest}"
+            parts[index] = rest if rest[:1] in _DIGITS and rest else f"0{rest}"
     if len(parts) < 3 and any(sign in parts[-1] for sign in "+-"):
         raise EvaluationError("short version cannot contain PreRelease/Build meta data")
     return ".".join(parts + ["0"] * (3 - len(parts)))
