@@ -16,11 +16,11 @@ FAILED: Final = object()
 """Stands for the value of an argument that ended in an error, when the cost is counted."""
 
 
-_BY_FIRST = frozenset({"_+_", "_-_", "_*_", "_/_", "_%_", "-_", "!_", "_<_", "_<=_", "_>_", "_>=_", "size"})
+_BY_FIRST = frozenset({"_+_", "_-_", "_*_", "_/_", "_%_", "-_", "_<_", "_<=_", "_>_", "_>=_", "size"})
 """Kubernetes asks the first argument whether it knows these; the error says which of the two was wrong."""
 
 
-_BY_VALUE = frozenset({"_==_", "_!=_", "@in", "matches", "dyn", "type"})
+_BY_VALUE = frozenset({"!_", "_==_", "_!=_", "@in", "matches", "dyn", "type"})
 _OF_STRINGS = frozenset({"contains", "startsWith", "endsWith", "matches", "find", "findAll"})
 _RECEIVERS = frozenset({str, Duration, Timestamp})
 
@@ -74,7 +74,7 @@ def _dispatch(node: Call) -> Callable[..., Any]:
             takes_first = any(is_a(first, each.signature.parameters[0]) for each in overloads_of)
             takes_first = takes_first or type(first) in _RECEIVERS
             raise no_such_overload("" if takes_first else node.function)
-        if node.function in _OF_STRINGS:
+        if node.function in _OF_STRINGS or node.function in _BY_VALUE:
             raise no_such_overload()
         raise no_such_overload(f"{node.function}({', '.join(map(type_name, arguments))})")
 

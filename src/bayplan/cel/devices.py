@@ -103,7 +103,9 @@ class Selector:
         if type(value) is not bool:
             name = type_name(value)
             problem = _CONVERSIONS.get(name, f"type conversion error from '{name.rpartition('.')[2]}' to 'bool'")
-            raise CelRuntimeError(f"CEL result of type {name} could not be converted to bool: {problem}")
+            error = CelRuntimeError(f"CEL result of type {name} could not be converted to bool: {problem}")
+            error.cost = cost
+            raise error
         return value, cost
 
 

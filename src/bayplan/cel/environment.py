@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from bayplan.cel.checker import Declarations, check
-from bayplan.cel.errors import CelError, CostLimitError
+from bayplan.cel.errors import CelError, CelRuntimeError, CostLimitError
 from bayplan.cel.functions import Function, collected
 from bayplan.cel.library import KUBERNETES
 from bayplan.cel.parser import parse
@@ -80,13 +80,17 @@ class Program:
         """The value and what it cost; CelRuntimeError if the expression ends in an error or costs too much."""
         run = Run([values[name] for name in self._names], self._limit)
         run.places += [None] * (self._plan.places - len(run.places))
-        if self._is_deep:
-            with _deep_stack():
+        try:
+            if self._is_deep:
+                with _deep_stack():
+                    value = self._plan.run(run)
+            else:
                 value = self._plan.run(run)
-        else:
-            value = self._plan.run(run)
-        if run.cost > run.limit:
-            raise CostLimitError
+            if run.cost > run.limit:
+                raise CostLimitError
+        except CelRuntimeError as error:
+            error.cost = run.cost
+            raise
         return value, run.cost
 
 

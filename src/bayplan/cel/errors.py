@@ -10,6 +10,9 @@ class CelError(ValueError):
 class CelRuntimeError(Exception):
     """An expression that compiled ended in an error, such as ``no such key: model``."""
 
+    cost = 0
+    """What the expression had cost by then."""
+
 
 class EvaluationError(CelRuntimeError):
     """One operation failed. `&&`, `||`, `all` and `exists` absorb it if the other operand decides."""

@@ -9,6 +9,7 @@ so is the name that stands alone in a branch.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
 from bayplan.cel import costs, folds, reads
@@ -219,5 +220,6 @@ def _map(node: MapLiteral, entries: list[tuple[Step, Step]]) -> Step:
         return made
 
     if all(key.is_constant and value.is_constant for key, value in entries) and not node.optional:
-        return constant(made(NOTHING))
+        with suppress(EvaluationError):  # a key that cannot be one is told when the expression runs
+            return constant(made(NOTHING))
     return Step(charged(made, costs.MAP))

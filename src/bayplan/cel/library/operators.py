@@ -110,9 +110,16 @@ def _with(target: dict[Any, Any], entries: dict[Any, Any]) -> dict[Any, Any]:
 
 def _equals(left: Any, right: Any) -> bool:
     """A version, an address and the like can be compared with its own kind only."""
-    if type(left) is not type(right) and hasattr(left, "cel_type"):
+    if hasattr(left, "cel_type") and (type(left) is not type(right) or getattr(right, "is_computed", False)):
         raise no_such_overload()
     return equal(left, right)
+
+
+def _differs(left: Any, right: Any) -> bool:
+    try:
+        return not _equals(left, right)
+    except EvaluationError:
+        return True
 
 
 def _in_list(value: Any, members: list[Any]) -> bool:
@@ -163,7 +170,7 @@ FUNCTIONS = (
     function("!_", ("logical_not", "(bool) -> bool", _negated)),
     function("@not_strictly_false", ("not_strictly_false", "(bool) -> bool", _never)),
     function("_==_", ("equals", "(A, A) -> bool", _equals, costs.equality)),
-    function("_!=_", ("not_equals", "(A, A) -> bool", lambda left, right: not equal(left, right), costs.shorter)),
+    function("_!=_", ("not_equals", "(A, A) -> bool", _differs, costs.shorter)),
     function(
         "_+_",
         ("add_bytes", "(bytes, bytes) -> bytes", lambda left, right: left + right, costs.both),

@@ -13,13 +13,14 @@ from bayplan.objects.quantity import parse
 
 
 class Quantity:
-    """An exact amount."""
+    """An exact amount. One that was computed cannot stand right of `==`: Kubernetes takes it for another type then."""
 
-    __slots__ = ("amount",)
+    __slots__ = ("amount", "is_computed")
     cel_type = "kubernetes.Quantity"
 
-    def __init__(self, amount: Fraction) -> None:
+    def __init__(self, amount: Fraction, is_computed: bool = False) -> None:
         self.amount = amount
+        self.is_computed = is_computed
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Quantity) and self.amount == other.amount
@@ -61,6 +62,10 @@ def _order(left: Quantity, right: Quantity) -> int:
     return (left.amount > right.amount) - (left.amount < right.amount)
 
 
+def _sum(given: Quantity, change: Fraction | int) -> Quantity:
+    return Quantity(given.amount + change, is_computed=True)
+
+
 FUNCTIONS = (
     function("quantity", ("string_to_quantity", "(string) -> quantity", quantity), cost=costs.traversal),
     function("isQuantity", ("is_quantity_string", "(string) -> bool", _is_quantity), cost=costs.traversal),
@@ -79,12 +84,12 @@ FUNCTIONS = (
     function("isInteger", ("quantity_is_integer", "quantity.() -> bool", _is_integer)),
     function(
         "add",
-        ("quantity_add", "quantity.(quantity) -> quantity", lambda one, other: Quantity(one.amount + other.amount)),
-        ("quantity_add_int", "quantity.(int) -> quantity", lambda one, other: Quantity(one.amount + other)),
+        ("quantity_add", "quantity.(quantity) -> quantity", lambda one, other: _sum(one, other.amount)),
+        ("quantity_add_int", "quantity.(int) -> quantity", _sum),
     ),
     function(
         "sub",
-        ("quantity_sub", "quantity.(quantity) -> quantity", lambda one, other: Quantity(one.amount - other.amount)),
-        ("quantity_sub_int", "quantity.(int) -> quantity", lambda one, other: Quantity(one.amount - other)),
+        ("quantity_sub", "quantity.(quantity) -> quantity", lambda one, other: _sum(one, -other.amount)),
+        ("quantity_sub_int", "quantity.(int) -> quantity", lambda one, other: _sum(one, -other)),
     ),
 )
