@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
+from bayplan.clock import VirtualClock
+from bayplan.simulator.clock_loop import VirtualTimeLoop
+
 settings.register_profile("bayplan", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("bayplan")
+
+
+def pytest_asyncio_loop_factories(
+    config: pytest.Config, item: pytest.Item
+) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """Tests marked ``virtual_time`` wait without taking time; not those among them that talk to a real API server."""
+    if item.get_closest_marker("virtual_time") and not item.get_closest_marker("kube"):
+        return {"virtual": lambda: VirtualTimeLoop(VirtualClock(1_000_000.0))}
+    return {"real": asyncio.new_event_loop}
 
 
 @pytest.fixture(autouse=True)

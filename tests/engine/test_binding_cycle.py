@@ -15,6 +15,8 @@ from bayplan.framework.status import SKIP, SUCCESS, Code, Status, failed, unreso
 from bayplan.testing import node, pod
 from tests.engine.support import SaysBind, SaysPermit, SaysPostBind, SaysPreBind, World, named
 
+pytestmark = pytest.mark.virtual_time
+
 P = pod("p")
 UNS, UUR = unschedulable("no room"), unresolvable("wrong")
 PENDING, WAIT, ERROR = Status(Code.PENDING, ("not yet",)), Status(Code.WAIT), failed("the disk is gone")

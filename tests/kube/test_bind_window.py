@@ -8,6 +8,8 @@ import pytest
 
 from bayplan.kube.bind_window import FEWEST, SLOW_S, WINDOW_S, BindWindow
 
+pytestmark = pytest.mark.virtual_time
+
 
 class Watch:
     """A clock that the test moves."""

@@ -23,6 +23,8 @@ from tests.kube.scripted import Request, ScriptedTransport, client_on, error, li
 from tests.support.faults import ERROR_410, FaultyTransport
 from tests.support.live import Cluster, client_of, close, until
 
+pytestmark = pytest.mark.virtual_time
+
 Told = list[tuple[str, str, str]]
 
 

@@ -17,6 +17,8 @@ from bayplan.kube.leader_election import LeaderElection, running_time
 from tests.kube.scripted import Answer, Request, ScriptedTransport, client_on, error, said
 from tests.support.live import Cluster, client_of, close
 
+pytestmark = pytest.mark.virtual_time
+
 LEASE_S, DEADLINE_S, RETRY_S = 15.0, 10.0, 0.01
 
 

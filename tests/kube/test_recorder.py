@@ -20,6 +20,8 @@ from bayplan.testing import pod
 from tests.kube.scripted import ScriptedTransport, client_on, error, said
 from tests.support.live import Cluster, client_of, close, until
 
+pytestmark = pytest.mark.virtual_time
+
 WEB = pod("web").namespace("ns").uid("u1").build()
 OTHER = pod("other").namespace("ns").uid("u2").build()
 

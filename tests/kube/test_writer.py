@@ -27,6 +27,8 @@ from bayplan.testing import pod
 from tests.kube.scripted import Answer, Request, ScriptedTransport, client_on, does_not_lead, error, said
 from tests.support.live import Cluster, client_of, close, scheduled_condition
 
+pytestmark = pytest.mark.virtual_time
+
 WEB = pod("web").namespace("ns").uid("u1").build()
 
 

@@ -16,6 +16,8 @@ from bayplan.testing import pod
 from tests.kube.scripted import Answer, ScriptedTransport, client_on, does_not_lead, error, said
 from tests.support.live import Cluster, client_of, close
 
+pytestmark = pytest.mark.virtual_time
+
 WEB = pod("web").namespace("ns").uid("u1").build()
 TWO_BUDGETS = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 

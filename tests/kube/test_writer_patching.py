@@ -12,6 +12,8 @@ from bayplan.kube.transport import Response
 from bayplan.kube.writer import ApiWriter
 from tests.kube.scripted import Request, ScriptedTransport, client_on, does_not_lead, error, said
 
+pytestmark = pytest.mark.virtual_time
+
 PATCH = {"metadata": {"annotations": {"a": "b"}}, "spec": {"claimRef": {"name": "c", "resourceVersion": None}}}
 STORED = {
     "metadata": {"annotations": {"a": "b", "x": "y"}, "resourceVersion": "8"},

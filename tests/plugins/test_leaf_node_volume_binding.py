@@ -17,6 +17,8 @@ from bayplan.testing import NodeBuilder, assert_forms_agree, cluster, make, node
 from bayplan.testing.harness import Recorder, handle
 from tests.plugins.storage import claim, storage_class, volume
 
+pytestmark = pytest.mark.virtual_time
+
 OWNERS = "kosmos-io/cluster-owners"
 
 

@@ -23,6 +23,8 @@ from bayplan.framework.plugin import QueuedPod
 from bayplan.objects.pod import Pod
 from bayplan.testing import pod
 
+pytestmark = pytest.mark.virtual_time
+
 NOW = 1_700_000_000.0
 WEB = pod("web").build()
 

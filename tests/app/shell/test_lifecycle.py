@@ -9,6 +9,8 @@ import pytest
 from bayplan.app.shell.lifecycle import Supervisor
 from bayplan.errors import LeadershipLostError
 
+pytestmark = pytest.mark.virtual_time
+
 
 class Story:
     """Runs a supervisor and tells what happened."""

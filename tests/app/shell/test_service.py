@@ -6,10 +6,14 @@ import asyncio
 from contextlib import suppress
 from typing import Any, cast
 
+import pytest
+
 from bayplan.app.shell.metrics import SERVICE_GAUGES, PrometheusMetrics
 from bayplan.app.shell.service import Service
 from bayplan.kube.informer import Informer
 from bayplan.kube.leader_election import LeaderElection
+
+pytestmark = pytest.mark.virtual_time
 
 
 class FakeKind:

@@ -13,6 +13,8 @@ from bayplan.plugins.sticky_vm import node_notes
 from bayplan.testing import Recorder, cluster, node
 from tests.plugins.sticky_vm.support import Desk, instance, launcher, machine, member, stateful_set
 
+pytestmark = pytest.mark.virtual_time
+
 NODES = [node("n1"), node("n2")]
 
 

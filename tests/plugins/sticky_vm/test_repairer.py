@@ -18,6 +18,8 @@ from bayplan.testing import cluster, node
 from tests.plugins.sticky_vm.support import Desk, instance, launcher, machine, member, stateful_set
 from tests.plugins.sticky_vm.test_node_notes import Refusing
 
+pytestmark = pytest.mark.virtual_time
+
 NODES = [node("n1"), node("n2")]
 MOVED = {"sourceNode": "n1", "targetNode": "n2", "completed": True}
 
