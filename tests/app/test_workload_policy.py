@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -159,9 +158,8 @@ async def waiting(world: Cluster) -> AsyncIterator[Cluster]:
 
 
 async def bound_at_once(world: Cluster, name: str) -> None:
-    started = time.monotonic()
+    """By the event that helps it: without one, it would wait for minutes."""
     assert await world.bound(name) == "a1"
-    assert time.monotonic() - started < 1.0
 
 
 async def told_again(world: Cluster, name: str, text: str) -> None:

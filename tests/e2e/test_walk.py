@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -67,9 +66,7 @@ async def test_the_walk_with_kubectl(
     assert "0/2 nodes are available: 2 Insufficient cpu." in kubectl("describe", "pod", waiting, "-n", space)
 
     kubectl.apply(node_manifest("n3", cpu="8"))
-    added_at = time.monotonic()
     assert await cluster.bound(waiting) == "n3"
-    assert time.monotonic() - added_at < 1.0
 
 
 def pending(kubectl: Kubectl, namespace: str) -> str | None:

@@ -13,6 +13,7 @@ from bayplan.errors import LeadershipLostError
 from bayplan.kube import connections as connections_module
 from bayplan.kube.connections import Connection, Connections
 from bayplan.kube.http_response import Response
+from tests.support.live import until
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -105,7 +106,7 @@ async def test_an_old_connection_is_not_trusted(
 async def test_a_connection_closed_while_idle_is_replaced(peer: Peer, connections: Connections) -> None:
     await ask(connections)
     peer.writers[0].close()
-    await asyncio.sleep(0.05)
+    await until(lambda: not connections._idle[0].is_open, "the connection to be closed")
     assert (await ask(connections)).body == b"ok"
     assert peer.connections == 2
 
@@ -139,8 +140,7 @@ async def test_silence_on_one_connection_costs_those_that_lay_idle_all_the_while
     await asyncio.gather(*(ask(connections) for _ in range(3)))
     peer.answers = [b""]
     silent = asyncio.ensure_future(ask(connections, timeout_s=0.2))
-    while len(peer.requests) < 4:
-        await asyncio.sleep(0.01)
+    await until(lambda: len(peer.requests) == 4, "the request")
     await ask(connections)
     with pytest.raises(TimeoutError):
         await silent
@@ -186,9 +186,8 @@ async def test_only_what_may_happen_twice_is_sent_again_on_a_new_connection(
 async def test_an_answer_that_breaks_off_is_an_error(peer: Peer, connections: Connections) -> None:
     peer.answers = [OK[:-1]]
     asking = asyncio.ensure_future(ask(connections, "PUT"))
-    while not peer.requests:
-        await asyncio.sleep(0.01)
-    await asyncio.sleep(0.05)
+    (connection,) = await until(lambda: list(connections._all), "the connection")
+    await until(lambda: connection.has_answered, "a part of the answer")
     peer.writers[0].close()
     with pytest.raises(ConnectionError):
         await asking
@@ -208,7 +207,7 @@ async def test_silence_and_nonsense_cost_the_connection(peer: Peer, connections:
 async def test_what_nobody_asked_for_costs_the_connection_too(peer: Peer, connections: Connections) -> None:
     await ask(connections)
     peer.writers[0].write(OK)
-    await asyncio.sleep(0.05)
+    await until(lambda: not connections._idle[0].is_open, "the connection to be given up")
     assert (await ask(connections)).body == b"ok"
     assert peer.connections == 2
 
@@ -216,8 +215,7 @@ async def test_what_nobody_asked_for_costs_the_connection_too(peer: Peer, connec
 async def test_a_request_given_up_leaves_no_answer_to_the_next_one(peer: Peer, connections: Connections) -> None:
     peer.answers = [b""]
     asking = asyncio.ensure_future(ask(connections))
-    while not peer.requests:
-        await asyncio.sleep(0.01)
+    await until(lambda: peer.requests, "the request")
     asking.cancel()
     await asyncio.gather(asking, return_exceptions=True)
     assert (await ask(connections)).body == b"ok"
@@ -240,13 +238,11 @@ async def test_a_guard_that_objects_keeps_the_connection_and_sends_nothing(
 async def test_retired_connections_end_with_their_requests(peer: Peer, connections: Connections) -> None:
     peer.answers = [b""]
     asking = asyncio.ensure_future(ask(connections))
-    while not peer.requests:
-        await asyncio.sleep(0.01)
+    await until(lambda: peer.requests, "the request")
     connections.retire()
     peer.writers[0].write(OK)
     assert (await asking).body == b"ok"
-    await asyncio.sleep(0.05)
-    assert not connections._all
+    await until(lambda: not connections._all, "the connection to end")
 
 
 @pytest.mark.parametrize("headers", [{"A": "x\r\nB: y"}, {"A\n": "x"}, {"A": "é"}])

@@ -17,6 +17,7 @@ from aiohttp import web
 from bayplan.errors import LeadershipLostError, TransportError
 from bayplan.kube import transport as transport_module
 from bayplan.kube.transport import Endpoint, HttpTransport
+from tests.support.live import until
 
 
 @dataclass
@@ -221,15 +222,14 @@ async def test_a_proxy_is_used_where_one_is_named(peer: Peer, method: str) -> No
     assert (await transport.request(method, "/x")).status == 200
     await transport.close()
     proxy.close()
-    await asyncio.sleep(0.05)
+    await proxy.wait_closed()
     assert wanted == [f"CONNECT 127.0.0.1:{peer.port} HTTP/1.1"]
 
 
 @both_ways
 async def test_requests_under_way_end_on_the_old_connections(peer: Peer, transport: HttpTransport, method: str) -> None:
     held = asyncio.ensure_future(transport.request(method, "/hold"))
-    while not peer.seen:
-        await asyncio.sleep(0.01)
+    await until(lambda: peer.seen, "the request")
     await transport.use(peer.endpoint(server_hostname="inner.example.com"))
     assert (await transport.request(method, "/new")).status == 200
     peer.holds.set()
