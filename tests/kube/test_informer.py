@@ -229,6 +229,39 @@ async def test_a_refused_kind_says_what_to_add_and_holds_nobody_up() -> None:
         await until(lambda: told and not informer.refused, "the list")
 
 
+RULES = find("resource.k8s.io/v1beta2", "DeviceTaintRule")
+
+
+@pytest.mark.parametrize("answer", [error(403, "may not"), error(404)])
+@pytest.mark.parametrize("version", [error(404), said(200, {"resources": [{"name": "resourceclaims"}]})])
+async def test_an_optional_kind_that_is_not_served_costs_two_requests_and_no_complaint(
+    answer: Any, version: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(informer_module, "ABSENT_BACKOFF_S", 60.0)
+    transport = ScriptedTransport([answer, version])
+    refusals: list[str] = []
+    with structlog.testing.capture_logs() as logs:
+        informer, told = follow(client_on(transport), RULES, refusal=refusals.append)
+        async with run(informer):
+            await informer.synced.wait()
+    assert [each.path for each in transport.requests] == [
+        "/apis/resource.k8s.io/v1beta2/devicetaintrules",
+        "/apis/resource.k8s.io/v1beta2",
+    ]
+    assert (told, refusals, informer.refused) == ([], [], "")
+    assert [line["log_level"] for line in logs] == ["info"]
+
+
+@pytest.mark.parametrize("version", [error(403), said(200, {"resources": [{"name": "devicetaintrules"}]})])
+async def test_an_optional_kind_that_is_served_but_not_for_us_is_refused_like_any_other(version: Any) -> None:
+    transport = ScriptedTransport([error(403, "may not"), version, listed(5)])
+    informer, _ = follow(client_on(transport), RULES)
+    async with run(informer):
+        await until(lambda: informer.refused, "the refusal")
+        assert 'resources: ["devicetaintrules"]' in informer.refused
+        await until(lambda: not informer.refused, "the list")
+
+
 async def test_an_essential_kind_that_is_refused_does_hold_us_up() -> None:
     informer, _ = follow(client_on(ScriptedTransport([error(403)])), essential=True)
     async with run(informer):

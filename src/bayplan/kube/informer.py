@@ -44,6 +44,8 @@ FIRST_BACKOFF_S = 0.2
 MAX_BACKOFF_S = 3.0
 # A kind that is refused stays so until somebody changes a role.
 REFUSED_BACKOFF_S = 15.0
+# A kind that is not served at all stays so until somebody starts the API server with other options.
+ABSENT_BACKOFF_S = 300.0
 # The server ends a watch after this long; spread, so that not all of them end at once.
 WATCH_S = (300, 600)
 # Between two complaints about the same trouble.
@@ -116,8 +118,12 @@ class Informer(Generic[T]):
                 log.info("listing again", kind=self.kind.name, reason="the watch fell too far behind")
                 self._version = ""
             except (ForbiddenError, NotFoundError) as error:
-                self._refuse(error)
-                wait = REFUSED_BACKOFF_S
+                if self.kind.is_optional and not await self._is_served():
+                    self._go_without()
+                    wait = ABSENT_BACKOFF_S
+                else:
+                    self._refuse(error)
+                    wait = REFUSED_BACKOFF_S
             except TooManyRequestsError as error:
                 wait = error.retry_after_s or 0.0
             except (ApiError, TransportError) as error:
@@ -254,6 +260,22 @@ class Informer(Generic[T]):
         if now - self._complained_at > COMPLAIN_S:
             self._complained_at = now
             log.warning("watch broke", kind=self.kind.name, error=str(error))
+
+    async def _is_served(self) -> bool:
+        """Does the API server have the kind?  Who may not read it is told the same as if it were not there."""
+        try:
+            resources = await self._client.get(f"/apis/{self.kind.api_version}")
+            return any(each.get("name") == self.kind.plural for each in resources.get("resources") or ())
+        except NotFoundError:
+            return False
+        except (ApiError, TransportError):
+            return True
+
+    def _go_without(self) -> None:
+        self._version = ""
+        if not self.synced.is_set():
+            log.info("kind not served", kind=self.kind.name, version=self.kind.api_version)
+            self.synced.set()
 
     def _refuse(self, error: ApiError) -> None:
         kind = self.kind

@@ -21,6 +21,8 @@ class Kind:
     namespaced: bool = True
     alias: str = ""
     """What plugins call it, where another group has a kind of the same name."""
+    is_optional: bool = False
+    """Whether clusters do well without it: one that does not serve it has no such objects, and nothing is amiss."""
 
     def __post_init__(self) -> None:
         if not self.plural:

@@ -84,8 +84,10 @@ for _group, _resource, _struct, _namespaced in (
     (names.GROUP, "deviceclasses", device_class.DeviceClass, False),
     (names.GROUP, "devicetaintrules", device_class.DeviceTaintRule, False),
 ):
+    # Devices are claimed since 1.34, and rules that taint them have to be switched on.
     _version = names.TAINT_RULE_VERSION if _struct is device_class.DeviceTaintRule else "v1"
-    register(Kind(_group, _version, _struct.__name__, _resource, _struct, _namespaced))
+    _optional = _group == names.GROUP
+    register(Kind(_group, _version, _struct.__name__, _resource, _struct, _namespaced, is_optional=_optional))
     _BUILT_IN.add((_group, _struct.__name__))
 
 for _kind in (

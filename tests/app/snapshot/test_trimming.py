@@ -111,6 +111,37 @@ def test_a_live_object_has_no_timetable() -> None:
     assert document["metadata"]["annotations"] == {"mine": "yes"}
 
 
+def test_a_claim_keeps_what_it_was_given_and_loses_what_only_its_driver_reads() -> None:
+    config = {"opaque": {"driver": "d", "parameters": {"token": "hunter2"}}}
+    given = {"devices": {"results": [{"request": "r", "driver": "d", "pool": "p", "device": "x"}], "config": [config]}}
+    raw: dict[str, Any] = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {
+            "name": "c",
+            "uid": "u",
+            "annotations": {"resource.kubernetes.io/pod-claim-name": "gpu", "mine": "x"},
+            "finalizers": ["example.com/mine", "resource.kubernetes.io/delete-protection"],
+        },
+        "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "c"}}], "config": [config]}},
+        "status": {"allocation": given, "reservedFor": [{"resource": "pods", "name": "web", "uid": "1"}]},
+    }
+    document = trimmed(yaml.safe_dump(raw))
+    assert "hunter2" not in yaml.safe_dump(document)
+    assert document["metadata"]["annotations"] == {"resource.kubernetes.io/pod-claim-name": "gpu"}
+    assert document["metadata"]["finalizers"] == ["resource.kubernetes.io/delete-protection"]
+    assert document["status"]["allocation"]["devices"]["results"] == given["devices"]["results"]
+    assert document["status"]["reservedFor"] == raw["status"]["reservedFor"]
+
+
+def test_what_a_driver_says_of_its_devices_stays_whatever_it_is_called() -> None:
+    device = {"name": "x", "attributes": {"local": {"bool": True}, "secret": {"string": "no"}}}
+    spec = {"driver": "d", "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}, "devices": [device]}
+    raw = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s", "uid": "u"}}
+    document = trimmed(yaml.safe_dump(raw | {"spec": spec | {"allNodes": True}}))
+    assert document["spec"] == spec | {"allNodes": True}
+
+
 def test_annotations_that_scheduling_reads_stay() -> None:
     document = trimmed(
         """

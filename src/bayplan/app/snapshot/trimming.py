@@ -16,6 +16,7 @@ from bayplan.objects.admission.own_keys import ARRIVES, INTERVAL, USAGE
 from bayplan.objects.admission.pod_defaulting import SYSTEM_PRIORITY_CLASSES
 from bayplan.objects.admission.validating import check_object
 from bayplan.objects.deletion_cost import DELETION_COST
+from bayplan.objects.devices.names import DELETE_PROTECTION, EXTENDED_RESOURCE_CLAIM, POD_CLAIM_NAME
 from bayplan.objects.files.manifests import AT
 from bayplan.objects.kinds import Kind, as_written, convert, describe
 from bayplan.objects.third_party import crane_annotations, kosmos
@@ -30,6 +31,8 @@ READ_ANNOTATIONS = frozenset(
         volume.BETA_STORAGE_CLASS,
         volume.MIGRATED_PLUGINS,
         *volume.IS_DEFAULT_CLASS,
+        POD_CLAIM_NAME,
+        EXTENDED_RESOURCE_CLAIM,
         REVISION,
         workload.DESIRED_REPLICAS,
         kosmos.LEAF_MODE,
@@ -42,7 +45,7 @@ READ_ANNOTATIONS = frozenset(
     )
 )
 # Their content is nobody's business; that they are there is enough.
-_OPAQUE = ("configMap", "secret", "emptyDir", "hostPath", "local")
+_OPAQUE = ("configMap", "secret", "emptyDir", "hostPath", "local", "parameters")
 # Of no use outside the cluster.
 _BOOKKEEPING = ("resourceVersion", "generation", "finalizers")
 # When things happen in a simulation; what is in a live cluster is there already.
@@ -90,6 +93,9 @@ class Trimming:
         if not self._whole:
             for field in _BOOKKEEPING:
                 trimmed["metadata"].pop(field, None)
+            if DELETE_PROTECTION in (thing.metadata.finalizers or ()):
+                # It says that a claim's devices were given by a scheduler, and can be given back.
+                trimmed["metadata"]["finalizers"] = [DELETE_PROTECTION]
             if kind.called == "StorageClass":
                 trimmed.pop("parameters", None)
         if kind.called == "PodDisruptionBudget":
@@ -109,14 +115,15 @@ class Trimming:
     def _trimmed(self, kind: Kind, written: dict[str, Any]) -> dict[str, Any]:
         """
         Structs hold what scheduling reads, so writing them out again dropped all the rest.  Of kinds without a class
-        nobody knows what a plugin reads, but what a secret holds goes into no file.
+        nobody knows what a plugin reads, but what a secret holds goes into no file.  What a driver says of its devices
+        is no secret, and its attributes may be called anything.
         """
-        if not kind.is_plain:
+        if not kind.is_plain and kind.called != "ResourceSlice":
             trimmed: dict[str, Any] = self._trim(written)
             return trimmed
         if kind.called == "Secret" and not self._whole:
             written = {key: value for key, value in written.items() if key not in ("data", "stringData")}
-        return {**written, "metadata": self._trim(written["metadata"])}
+        return {**_with_lists(written), "metadata": self._trim(written["metadata"])}
 
     def _trim(self, value: Any) -> Any:
         if isinstance(value, dict):
@@ -139,6 +146,13 @@ class Trimming:
         if self._whole or EVERY in self._keep or name in self._keep or name.startswith(STICKY_NODE):
             return True
         return isinstance(text, str) and crane_annotations.read(text) is not None
+
+
+def _with_lists(value: Any) -> Any:
+    """As it is read from a file, where there are no tuples."""
+    if isinstance(value, dict):
+        return {key: _with_lists(each) for key, each in value.items()}
+    return [_with_lists(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _template_specs(documents: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
