@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tests.objects import random_devices
 from tests.objects.random_specs import Spec, SpecMaker
 
 LONG = "x" * 64
@@ -386,7 +387,9 @@ MAKERS: dict[str, tuple[str, Callable[[ObjectMaker], Spec]]] = {
     "CSIDriver": ("storage.k8s.io/v1", ObjectMaker.storage_driver),
     "CSIStorageCapacity": ("storage.k8s.io/v1", ObjectMaker.storage_capacity),
     "VolumeAttachment": ("storage.k8s.io/v1", ObjectMaker.attachment),
+    **random_devices.MAKERS,
 }
 CLUSTER_WIDE = {
     "Node", "PriorityClass", "RuntimeClass", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "VolumeAttachment",
+    "ResourceSlice", "DeviceClass", "DeviceTaintRule",
 }  # fmt: skip

@@ -19,6 +19,7 @@ from bayplan.objects.files.manifests import Document
 from bayplan.objects.pod import Pod
 from bayplan.objects.policy import PriorityClass
 from bayplan.simulator import loading
+from tests.objects.openapi_fields import SERVED
 from tests.objects.random_objects import MAKERS, ObjectMaker
 from tests.objects.random_specs import SpecMaker
 from tests.support.api import Api, ApiError, path_of
@@ -69,7 +70,7 @@ SEEN_IN_SPEC = ("restart_policy", "priority_class_name", "termination_grace_peri
 
 @pytest.fixture(scope="module")
 def api() -> Iterator[Api]:
-    with ControlPlane(binaries_or_skip()) as plane:
+    with ControlPlane(binaries_or_skip(), extra_flags=SERVED) as plane:
         client = plane.api()
         for each in (*CLASSES, RUNTIME):
             client.create(each)

@@ -27,6 +27,7 @@ from bayplan.objects.pod import Pod
 from bayplan.objects.workload import Workload
 from bayplan.plugins.plugin_set import Plugins, mistakes_of, registry
 from bayplan.simulator.annotation_checking import annotation_mistakes
+from bayplan.simulator.device_checking import device_mistakes
 from bayplan.simulator.timetable import read_delay
 from bayplan.simulator.timetable_checking import timetable_mistakes
 
@@ -138,7 +139,12 @@ def load(
         plugins,
         config_document=configs[0] if configs and config is None else None,
     )
-    mistakes = [*_template_mistakes(given), *_annotation_mistakes(given), *_timetable_mistakes(given)]
+    mistakes = [
+        *_template_mistakes(given),
+        *_annotation_mistakes(given),
+        *_timetable_mistakes(given),
+        *_device_mistakes(given),
+    ]
     if mistakes:
         raise mistakes[0] if len(mistakes) == 1 else InputErrors(mistakes)
     return given
@@ -205,6 +211,14 @@ def _timetable_mistakes(given: Given) -> Iterator[InputError]:
         if document is None:  # its name was made up here
             yield problem.located("", 0, f"{kinds.kind_of(thing)} {thing.key}")
         else:
+            yield problem.located(document.source, document.line, kinds.describe(document.raw))
+
+
+def _device_mistakes(given: Given) -> Iterator[InputError]:
+    """Of what people wrote; a server let in what it holds."""
+    for thing, problem in device_mistakes([*given.objects, *(each for _, each in given.later)]):
+        document = given.place(thing)
+        if document is not None and not document.meta.get("uid"):
             yield problem.located(document.source, document.line, kinds.describe(document.raw))
 
 

@@ -11,9 +11,19 @@ from typing import Any
 
 from bayplan.objects import policy, volume, workload
 from bayplan.objects.admission import name_checks
+from bayplan.objects.admission.claim_admission import (
+    check_claim_template,
+    check_device_class,
+    check_resource_claim,
+    check_taint_rule,
+)
 from bayplan.objects.admission.cron import check_schedule
 from bayplan.objects.admission.pod_admission import check_spec
+from bayplan.objects.admission.slice_admission import check_slice
 from bayplan.objects.admission.storage_admission import check_claim, check_class, check_driver_list, check_volume
+from bayplan.objects.devices.device_class import DeviceClass, DeviceTaintRule
+from bayplan.objects.devices.resource_claim import ResourceClaim, ResourceClaimTemplate
+from bayplan.objects.devices.resource_slice import ResourceSlice
 from bayplan.objects.meta import ApiObject, ObjectMeta
 from bayplan.objects.mistakes import Mistakes, mistake, one_of, tried
 from bayplan.objects.node import Node
@@ -173,4 +183,9 @@ _CHECKS: dict[type[ApiObject], Callable[[Any], Mistakes]] = {
     volume.CSINode: check_driver_list,
     volume.CSIStorageCapacity: _storage_capacity,
     volume.VolumeAttachment: _attachment,
+    ResourceClaim: check_resource_claim,
+    ResourceClaimTemplate: check_claim_template,
+    ResourceSlice: check_slice,
+    DeviceClass: check_device_class,
+    DeviceTaintRule: check_taint_rule,
 }

@@ -107,6 +107,14 @@ def _claims(spec: PodSpec, field: str) -> Mistakes:
         for name in written:
             yield from name_checks.subdomain(at, name)
     yield from name_checks.unique(field, (claim.name for claim in claims))
+    known = {claim.name for claim in claims}
+    for container in (*(spec.containers or ()), *(spec.init_containers or ())):
+        used = container.resources.claims or ()
+        for each in used:
+            if each.name not in known:
+                problem = f'container {container.name} uses "{each.name}", which is not there'
+                yield mistake(field, problem, "write it here, or remove it from the container")
+        yield from name_checks.unique(field, (f"{each.name}/{each.request}" for each in used))
 
 
 def _pod_terms(spec: PodSpec, field: str) -> Iterator[tuple[str, PodAffinityTerm]]:

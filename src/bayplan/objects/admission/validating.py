@@ -13,6 +13,9 @@ from bayplan.objects import policy, volume, workload
 from bayplan.objects.admission import affinity_validating as rules
 from bayplan.objects.admission import name_checks
 from bayplan.objects.admission import resource_validating as amounts
+from bayplan.objects.admission.slice_admission import check_amounts
+from bayplan.objects.devices.device_class import DeviceTaintRule
+from bayplan.objects.devices.resource_slice import ResourceSlice
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.mistakes import (
     INT32,
@@ -211,6 +214,8 @@ _CHECKS: dict[type[ApiObject], Callable[[Any], Mistakes]] = {
     volume.StorageClass: _storage_class,
     volume.CSINode: _storage_node,
     volume.CSIStorageCapacity: _storage_capacity,
+    ResourceSlice: check_amounts,
+    DeviceTaintRule: lambda thing: tried("spec.taint.timeAdded", parse_time, thing.spec.taint.time_added),
     kosmos.WorkloadPolicy: check_workload_policy,
     kosmos.DistributionPolicy: check_distribution_policy,
     kosmos.ClusterDistributionPolicy: check_distribution_policy,
