@@ -16,7 +16,7 @@ def test_a_node_is_worked_out_again_only_when_it_or_its_pods_changed() -> None:
         return (float(len(list(view.pods))),)
 
     cache = cluster([node(f"n{number}") for number in range(100)])
-    kept = PerNode("Test", 1, count)
+    kept = PerNode(1, count)
     assert kept.of_all(cache.nodes)[:, 0].sum() == 0
     assert len(asked) == 100
     asked.clear()
@@ -34,7 +34,7 @@ def test_a_node_is_worked_out_again_only_when_it_or_its_pods_changed() -> None:
 
 def test_an_imagined_node_is_never_taken_for_the_real_one() -> None:
     cache = cluster([node("n")], [pod("p").on("n")])
-    kept = PerNode("Test", 1, lambda view: (float(len(list(view.pods))),))
+    kept = PerNode(1, lambda view: (float(len(list(view.pods))),))
     assert kept.of_all(cache.nodes)[0, 0] == 1
     imagined = WhatIfNode(cache.nodes.node(0))
     for there in list(imagined.pods):

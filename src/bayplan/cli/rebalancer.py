@@ -84,7 +84,7 @@ def rebalancer(
     from bayplan.framework.config.model import LeaderElection
 
     logging.set_up(verbose=verbose, as_json=log_format == options.LogFormat.JSON)
-    budgets = MoveLimits(moving=max_moving, per_namespace=per_namespace, per_domain=per_domain)
+    limits = MoveLimits(moving=max_moving, per_namespace=per_namespace, per_domain=per_domain)
     election = LeaderElection(resource_name=LEASE, leader_elect=leader_elect is not False)
     service = ServiceOptions(
         election=election,
@@ -100,7 +100,7 @@ def rebalancer(
             config=read_config(None if config is None else Path(config), plugin or ()),
             has_config=config is not None,
             plugins=tuple(plugin or ()),
-            settings=Settings(budgets=budgets, writes_costs=deletion_costs),
+            settings=Settings(limits=limits, writes_costs=deletion_costs),
         )
     )
 

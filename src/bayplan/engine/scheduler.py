@@ -28,6 +28,7 @@ from bayplan.engine.scoring import scramble
 from bayplan.engine.store import Shelf
 from bayplan.engine.waiting_pods import WaitingPods
 from bayplan.errors import GO_THROUGH
+from bayplan.framework.config.model import INITIAL_BACKOFF_S, MAX_BACKOFF_S
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.decision import Decision
 from bayplan.framework.events import ASSIGNED_POD_DELETE
@@ -61,8 +62,8 @@ class Scheduler:
         extenders: Sequence[Extender] = (),
         seed: int = 0,
         remember_classes: bool = True,
-        initial_backoff_s: float = 1.0,
-        max_backoff_s: float = 10.0,
+        initial_backoff_s: float = INITIAL_BACKOFF_S,
+        max_backoff_s: float = MAX_BACKOFF_S,
         max_unschedulable_s: float = 300.0,
     ) -> None:
         self.clock = clock

@@ -8,36 +8,33 @@ question works out every node, later ones those whose ``revision`` has moved.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import count
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from bayplan.framework import NodeTable, NodeView
-from bayplan.objects.node import Node
+from bayplan.plugins.node_numbers import NodeNumbers
 
 Numbers: TypeAlias = "npt.NDArray[np.float64]"
 
 _FIRST_CAPACITY = 64
 _UNKNOWN = -2
-_numbers = count()
 
 
 class PerNode:
     """``width`` numbers for each node."""
 
-    def __init__(self, plugin: str, width: int, work_out: Callable[[NodeView], Sequence[float]]) -> None:
-        self._column = f"{plugin}.slot.{next(_numbers)}"
+    def __init__(self, width: int, work_out: Callable[[NodeView], Sequence[float]]) -> None:
         self._work_out = work_out
-        self._slots: dict[str, int] = {}
+        self._numbers = NodeNumbers()
         self._values: Numbers = np.zeros((_FIRST_CAPACITY, width))
         self._revisions = np.full(_FIRST_CAPACITY, _UNKNOWN, np.int64)
 
     def of_all(self, nodes: NodeTable) -> Numbers:
         """One line of numbers for each row of the table."""
-        slots = nodes.derive(self._column, self._slot_of, np.int64)
-        if len(self._slots) > len(self._revisions):
+        slots = self._numbers.rows(nodes)
+        if len(self._numbers) > len(self._revisions):
             self._grow()
         for row in np.flatnonzero(self._revisions[slots] != nodes.revision).tolist():
             slot = int(slots[row])
@@ -51,10 +48,7 @@ class PerNode:
         """The same for one node, real or imagined."""
         return self._work_out(node)
 
-    def _slot_of(self, node: Node) -> int:
-        return self._slots.setdefault(node.name, len(self._slots))
-
     def _grow(self) -> None:
-        more = 2 * len(self._slots) - len(self._revisions)
+        more = 2 * len(self._numbers) - len(self._revisions)
         self._values = np.concatenate((self._values, np.zeros((more, self._values.shape[1]))))
         self._revisions = np.concatenate((self._revisions, np.full(more, _UNKNOWN, np.int64)))

@@ -157,19 +157,19 @@ def test_refusals_are_waited_out_longer_each_time() -> None:
 
 
 @pytest.mark.parametrize(
-    "budgets",
+    "limits",
     [MoveLimits(moving=2), MoveLimits(per_namespace=2), MoveLimits(per_domain=2)],
     ids=["all", "namespace", "domain"],
 )
-def test_budgets_of_the_process_go_before_those_of_the_policy(budgets: MoveLimits) -> None:
-    made = desk({"regionA": 0, "regionB": 8}, Settings(budgets=budgets), maxUnavailable=5)
+def test_limits_of_the_process_go_before_those_of_the_policy(limits: MoveLimits) -> None:
+    made = desk({"regionA": 0, "regionB": 8}, Settings(limits=limits), maxUnavailable=5)
     made.replace_on = lambda pod: None
     made.run()
     assert len(made.evicted) == 2
 
 
 def test_a_budget_of_nothing_moves_nothing() -> None:
-    made = desk(settings=Settings(budgets=MoveLimits(moving=0)))
+    made = desk(settings=Settings(limits=MoveLimits(moving=0)))
     made.run()
     assert (made.evicted, made.says()[0]) == ([], "BudgetSpent")
 

@@ -2,7 +2,7 @@
 The rebalancer: brings every policy's pods to its numbers in waves, and says in its status how it stands.
 
 ``step`` looks at the policies with news and does what is due; the live app calls it in a loop, the simulator in
-virtual time, and both get the same moves.  A wave is as large as the budgets allow, goes through the eviction API, and
+virtual time, and both get the same moves.  A wave is as large as the limits allow, goes through the eviction API, and
 is over when every replacement is ready; only then is the next one planned, from scratch.
 """
 
@@ -62,7 +62,7 @@ class RebalanceWriter(Protocol):
 class Settings:
     """What the command line says."""
 
-    budgets: MoveLimits = field(default_factory=MoveLimits)
+    limits: MoveLimits = field(default_factory=MoveLimits)
     writes_costs: bool = True
 
 
@@ -204,8 +204,8 @@ class Rebalancer:
         now = self._clock.now()
         if memory.flights.under_way:
             return self._under_way(terms, memory, now)
-        budgets = self._settings.budgets
-        wave = max(NAMED, min(terms.max_unavailable, budgets.moving, budgets.per_namespace))
+        limits = self._settings.limits
+        wave = max(NAMED, min(terms.max_unavailable, limits.moving, limits.per_namespace))
         plan = self._planner.plan(survey, terms, now, memory.flights.bounced(now), few=wave)
         finding = _without_moves(plan)
         if finding is not None:
@@ -249,7 +249,7 @@ class Rebalancer:
         return None
 
     async def _wave(self, survey: Survey, terms: Terms, memory: _Memory, plan: Plan, now: float) -> Finding:
-        """As many moves as all budgets allow."""
+        """As many moves as all limits allow."""
         wave = list(self._affordable(survey, plan.moves, terms.max_unavailable - survey.unavailable))
         if not wave:
             self._wake(memory, now + FAILED_S)
@@ -274,7 +274,7 @@ class Rebalancer:
         return False, "EvictionRefused", memory.refusal
 
     def _affordable(self, survey: Survey, moves: Iterable[Move], allowed: int) -> Iterable[Move]:
-        budgets = self._settings.budgets
+        limits = self._settings.limits
         flying = [
             (flight.move.pod.namespace, memory.spec.topology_key, flight.move.source)
             for memory in self._memories.values()
@@ -283,9 +283,9 @@ class Rebalancer:
         for move in moves:
             place = move.pod.namespace, survey.policy.spec.topology_key, move.source
             in_namespace = sum(each[0] == place[0] for each in flying)
-            if allowed <= 0 or len(flying) >= budgets.moving or in_namespace >= budgets.per_namespace:
+            if allowed <= 0 or len(flying) >= limits.moving or in_namespace >= limits.per_namespace:
                 return
-            if flying.count(place) < budgets.per_domain:
+            if flying.count(place) < limits.per_domain:
                 flying.append(place)
                 allowed -= 1
                 yield move

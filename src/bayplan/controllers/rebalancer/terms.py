@@ -1,5 +1,5 @@
 """
-What a policy allows to be done: its ``rebalance`` field with defaults filled in, and budgets of the whole process.
+What a policy allows to be done: its ``rebalance`` field with defaults filled in, and limits of the whole process.
 
 ``controller`` and ``protection`` read it; the guide to workload policies lists the defaults.
 """

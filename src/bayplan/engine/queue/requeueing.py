@@ -13,8 +13,11 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+import structlog
+
 from bayplan.clock import Clock
 from bayplan.engine.plugin_calls import complain
+from bayplan.engine.queue.in_flight import InFlight
 from bayplan.errors import GO_THROUGH, InvalidProfileError
 from bayplan.framework.config.mistakes import did_you_mean, one_line
 from bayplan.framework.events import POD_KINDS, Change, ClusterEvent, Hint, On
@@ -30,6 +33,8 @@ from bayplan.framework.plugin import (
 from bayplan.framework.ports import MetricSink
 from bayplan.objects import kinds
 from bayplan.objects.pod import Pod
+
+log = structlog.get_logger(__name__)
 
 _INSTEAD = 'return a tuple of On, such as (On("Node", Change.ADDED),)'
 # Only these can keep a pod from being scheduled, so only their events matter.
@@ -158,6 +163,22 @@ class Requeueing:
                 if answer is Strategy.IMMEDIATELY or not pending:
                     return answer
                 best = answer
+        return best
+
+    def worth_of_missed(self, queued: QueuedPod, in_flight: InFlight) -> Strategy:
+        """What the events that came while a failed pod was being scheduled are worth to it."""
+        if not queued.unschedulable_plugins and not queued.pending_plugins:
+            return Strategy.AFTER_BACKOFF
+        if queued.pod.uid not in in_flight:
+            # What it missed is not known, so it must not be left waiting for that.
+            log.error("failed pod was not in flight, it is tried again", pod=queued.pod.key)
+            return Strategy.AFTER_BACKOFF
+        most = Strategy.IMMEDIATELY if queued.pending_plugins else Strategy.AFTER_BACKOFF
+        best = Strategy.SKIP
+        for event, old, new in in_flight.since_pop(queued.pod.uid):
+            best = max(best, self.worth(self.interest(event), queued, event, old, new))
+            if best is most:
+                break
         return best
 
     def _look_up(self, event: ClusterEvent) -> Interest:

@@ -11,9 +11,9 @@ The scheduler feeds it pod events and cluster events, pops pods, and returns tho
        ^     move, activate, flush              |
        +----------------------------------------+   rejected, and nothing has happened that could help
 
-A pod is known by its uid and is in exactly one of the four places.  Entering active or backoff means passing
-the PreEnqueue plugins; who does not is parked in unschedulable as *gated*.  When active is empty, ``pop`` takes
-rejected pods out of backoff early.
+A pod is known by its uid and is in exactly one of the four places.  Entering active or backoff means passing the
+PreEnqueue plugins; a pod that one of them holds back is parked in unschedulable as *gated*.  When active is empty,
+``pop`` takes rejected pods out of backoff early.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from bayplan.engine.queue.queue_metrics import QueueMetrics
 from bayplan.engine.queue.requeueing import QueueProfile, Requeueing, Strategy, requeue_rules
 from bayplan.engine.queue.unschedulable import UnschedulablePods
 from bayplan.errors import StateError
+from bayplan.framework.config.model import INITIAL_BACKOFF_S, MAX_BACKOFF_S
 from bayplan.framework.events import (
     FORCE_ACTIVATE,
     UNSCHEDULABLE_TIMEOUT,
@@ -69,8 +70,8 @@ class SchedulingQueue:
         profiles: Mapping[str, QueueProfile],
         queue_key: Callable[[QueuedPod], Any],
         *,
-        initial_backoff_s: float = 1.0,
-        max_backoff_s: float = 10.0,
+        initial_backoff_s: float = INITIAL_BACKOFF_S,
+        max_backoff_s: float = MAX_BACKOFF_S,
         max_unschedulable_s: float = 300.0,
         metrics: MetricSink | None = None,
     ) -> None:
@@ -181,7 +182,7 @@ class SchedulingQueue:
         queued.backoff_expires_at = None
         queued.flushed_at = None
         self._numbers.rejected(queued)
-        strategy = self._worth_of_missed_events(queued)
+        strategy = self._requeueing.worth_of_missed(queued, self._in_flight)
         self._in_flight.finish(uid)
         self._uids[queued.pod.key] = uid
         self._requeue(queued, strategy, _FAILED)
@@ -337,21 +338,6 @@ class SchedulingQueue:
         """Another pod has its name by now, so nobody wants this one scheduled any more."""
         uid = queued.pod.uid
         return (newest is not None and newest.uid != uid) or self._uids.get(queued.pod.key, uid) != uid
-
-    def _worth_of_missed_events(self, queued: QueuedPod) -> Strategy:
-        if not queued.unschedulable_plugins and not queued.pending_plugins:
-            return Strategy.AFTER_BACKOFF
-        if queued.pod.uid not in self._in_flight:
-            # Nobody knows what it missed, so it must not be left waiting for that.
-            log.error("failed pod was not in flight, it is tried again", pod=queued.pod.key)
-            return Strategy.AFTER_BACKOFF
-        most = Strategy.IMMEDIATELY if queued.pending_plugins else Strategy.AFTER_BACKOFF
-        best = Strategy.SKIP
-        for event, old, new in self._in_flight.since_pop(queued.pod.uid):
-            best = max(best, self._requeueing.worth(self._requeueing.interest(event), queued, event, old, new))
-            if best is most:
-                break
-        return best
 
     def _requeue(self, queued: QueuedPod, strategy: Strategy, cause: str) -> str:
         """Put a pod where the strategy says, if PreEnqueue lets it; returns the place it got."""

@@ -204,6 +204,10 @@ class Extender(Settings):
     ignorable: bool = False
 
 
+INITIAL_BACKOFF_S, MAX_BACKOFF_S = 1, 10
+"""How long a pod waits after its first failed attempt, and after many, unless the configuration says otherwise."""
+
+
 class SchedulerConfig(Settings):
     """The whole configuration.  Without a file, ``SchedulerConfig()`` is kube-scheduler's default."""
 
@@ -215,8 +219,8 @@ class SchedulerConfig(Settings):
     """None: as ``enable_profiling``."""
     percentage_of_nodes_to_score: int | None = None
     """None: nothing was said.  0: kube-scheduler's share, which shrinks as the cluster grows."""
-    pod_initial_backoff_seconds: int = 1
-    pod_max_backoff_seconds: int = 10
+    pod_initial_backoff_seconds: int = INITIAL_BACKOFF_S
+    pod_max_backoff_seconds: int = MAX_BACKOFF_S
     profiles: tuple[ProfileConfig, ...] = Field((), validate_default=True)
     extenders: tuple[Extender, ...] = ()
     delay_cache_until_active: bool = False

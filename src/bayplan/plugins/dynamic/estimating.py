@@ -52,7 +52,7 @@ class Estimates:
         self._learning: dict[str, Learning] = {}
         if settings.source == "learned":
             self._learning = {name: Learning(settings.window) for name in (CPU, MEMORY)}
-        self._unseen = PerNode("Dynamic", 2, self._unseen_on)
+        self._unseen = PerNode(2, self._unseen_on)
 
     def use(self, pod: Pod) -> Use:
         """What a pod will probably use."""
