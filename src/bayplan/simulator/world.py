@@ -17,6 +17,7 @@ from bayplan.engine.scheduler import Scheduler
 from bayplan.framework.config.model import DEFAULT_SCHEDULER_NAME, ProfileConfig, SchedulerConfig
 from bayplan.framework.profile import Profile
 from bayplan.framework.registry import IN_TREE, Registry
+from bayplan.objects.devices.resource_slice import ResourceSlice
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
@@ -26,6 +27,7 @@ from bayplan.plugins.defaults import OWN_PLUGINS
 from bayplan.plugins.leaf_node_workload_policy.reading import asks
 from bayplan.plugins.plugin_set import make_profiles
 from bayplan.simulator.cluster import SimulatedCluster, added
+from bayplan.simulator.controllers.device_taint_eviction import DeviceTaintEvictions
 from bayplan.simulator.controllers.disruption_budgets import DisruptionController
 from bayplan.simulator.controllers.taint_eviction import TaintEvictions
 from bayplan.simulator.controllers.volumes import Volumes
@@ -129,6 +131,8 @@ def assemble(
     changes.plan(given.later, given.ends)
     world = World(clock, cluster, scheduler, workloads, clock.now(), changes)
     world.happenings.extend((changes, TaintEvictions(cluster, workloads.nodes, clock)))
+    if any(isinstance(each, ResourceSlice) for each in (*given.objects, *(thing for _, thing in given.later))):
+        world.happenings.append(DeviceTaintEvictions(cluster, clock))
     if wants_rebalancing(given):
         world.happenings.append(Rebalancing(scheduler, cluster, clock))
     has_load = load is not None and is_profiled((*given.objects, *pods))

@@ -55,7 +55,7 @@ class TaintEvictions:
             if due.at <= now:
                 pod = self._cluster.records[uid].pod
                 del self._due[uid]
-                self._cluster.end(pod, EVICTED, f"evicted from {pod.node_name}: taint {_shown(due.taint)}")
+                self._cluster.end(pod, EVICTED, f"evicted from {pod.node_name}: taint {shown(due.taint)}")
 
     def _look(self) -> None:
         """Work out anew who is to go, if anything has changed; who was to go already has not begun to wait anew."""
@@ -94,6 +94,7 @@ def _tolerated_s(tolerations: tuple[Toleration, ...], taint: Taint) -> float | N
     return 0.0
 
 
-def _shown(taint: Taint) -> str:
+def shown(taint: Taint) -> str:
+    """As people write taints."""
     value = f"={taint.value}" if taint.value else ""
     return f"{taint.key}{value}:{taint.effect}"
