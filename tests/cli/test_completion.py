@@ -1,19 +1,9 @@
-"""Completion: what could be typed next, and a real bash in which somebody presses TAB."""
+"""Completion: what could be typed next.  ``test_completion_shells`` presses TAB in real shells."""
 
 from __future__ import annotations
 
-import os
-import pty
-import re
-import select
-import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-import bayplan
 from tests.cli.support import NODE, POD, Shell, joined
 
 PLUGIN = "from bayplan.framework import FilterPlugin\nclass SameRack(FilterPlugin): pass\nclass Other: pass\n"
@@ -96,75 +86,3 @@ def test_there_is_a_script_for_each_shell(shell: Shell, name: str) -> None:
     ended = shell.run("completion", name)
     assert (ended.code, ended.err) == (0, "")
     assert "bayplan __complete" in ended.out or '"$1" __complete' in ended.out
-
-
-# -- a real bash --
-
-
-class Terminal:
-    """A bash that believes that a person sits in front of it."""
-
-    def __init__(self, folder: Path) -> None:
-        shims = folder / "bin"
-        shims.mkdir()
-        shim = shims / "bayplan"
-        shim.write_text(f'#!/bin/sh\nexec {sys.executable} -m bayplan "$@"\n')
-        shim.chmod(0o755)
-        package = str(Path(bayplan.__file__).parents[1])
-        environment = os.environ | {"PATH": f"{shims}:{os.environ['PATH']}", "PYTHONPATH": package, "TERM": "dumb"}
-        own, theirs = pty.openpty()
-        self._terminal = own
-        self._process = subprocess.Popen(
-            ["bash", "--norc", "--noprofile", "-i"], stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder,
-            env=environment, start_new_session=True,
-        )  # fmt: skip
-        os.close(theirs)
-        self.type("bind 'set bell-style none'; bind 'set enable-bracketed-paste off'; PS1=\n")
-        self.type("source <(bayplan completion bash); echo READ''Y\n")
-        self.until("READY")
-
-    def type(self, text: str) -> None:
-        os.write(self._terminal, text.encode())
-
-    def until(self, wanted: str) -> str:
-        """What is printed up to a text."""
-        seen = ""
-        while wanted not in seen:
-            ready, _, _ = select.select([self._terminal], [], [], 60)
-            assert ready, f"waited in vain for {wanted!r} after {seen!r}"
-            seen += os.read(self._terminal, 65536).decode(errors="replace")
-        return seen
-
-    def completed(self, line: str) -> str:
-        """The line after TAB: it is quoted and shown instead of being run."""
-        self.type(f"{line}\t|\x01echo '\x05'; echo EN''D\n")
-        printed = self.until("END")
-        (shown,) = re.findall(r"^(bayplan .*)\|\r?$", printed, re.MULTILINE)
-        return str(shown)
-
-    def close(self) -> None:
-        self._process.kill()
-        self._process.wait()
-        os.close(self._terminal)
-
-
-@pytest.fixture
-def terminal(folder: Shell) -> Iterator[Terminal]:
-    made = Terminal(folder.folder)
-    yield made
-    made.close()
-
-
-def test_a_real_bash_completes(terminal: Terminal) -> None:
-    lines = {
-        "bayplan simu": "bayplan simulate ",
-        "bayplan simulate --rec": "bayplan simulate --recursive ",
-        "bayplan simulate --output=js": "bayplan simulate --output=json ",
-        "bayplan bench soft": "bayplan bench soft-spread ",
-        "bayplan simulate -f clus": "bayplan simulate -f cluster.yaml ",
-        "bayplan simulate --config=clus": "bayplan simulate --config=cluster.yaml ",
-        "bayplan simulate --plugin sam": "bayplan simulate --plugin same_rack.py:",
-        "bayplan simulate --plugin same_rack.py:Sa": "bayplan simulate --plugin same_rack.py:SameRack ",
-        "bayplan explain -f cluster.yaml pod/w": "bayplan explain -f cluster.yaml pod/web ",
-    }
-    assert {line: terminal.completed(line) for line in lines} == lines

@@ -217,8 +217,14 @@ def test_a_virtual_machine_is_found_by_way_of_its_instance(shell: Shell) -> None
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("deploy/wbe", "-n", "shop"), 'there is no Deployment "wbe" in namespace "shop"; did you mean "web"?'),
-        (("deploy/web",), 'there is no Deployment "web" in namespace "default"; there is one in shop: add -n shop'),
+        (
+            ("deploy/wbe", "-n", "shop"),
+            'there is no Deployment "wbe" with pods in namespace "shop"; did you mean "web"?',
+        ),
+        (
+            ("deploy/web",),
+            'there is no Deployment "web" with pods in namespace "default"; there is one in shop: add -n shop',
+        ),
         (("sts/web", "-n", "shop"), "; there is a Deployment of that name: write deployment/web"),
         (("pod/web", "-n", "shop"), "; there is a Deployment of that name: write deployment/web"),
         (("shop/web",), "; there is a Deployment of that name: write deployment/web"),

@@ -115,12 +115,7 @@ def test_one_interrupt_ends_a_plugin_that_never_comes_back(tmp_path: Path, comma
     (tmp_path / "stuck.py").write_text(STUCK)
     arguments = [*command, "-f", "cluster.yaml", "--plugin", "stuck.py:Stuck"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "bayplan", *arguments],
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        text=True,
-        # Tests that run in the background may ignore the signal, and their children would, too.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        [sys.executable, "-m", "bayplan", *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     )
     assert process.stderr is not None
     assert re.fullmatch(

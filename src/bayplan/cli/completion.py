@@ -39,7 +39,7 @@ _bayplan() {
     local -a open closed
     while IFS=$'\t' read -r value about; do
         case $value in
-            :files) _files ;;
+            :files) [[ $PREFIX == -*=* ]] && compset -P '*='; _files ;;
             */|*:|*=) open+=("$value") ;;
             ?*) closed+=("${value//:/\\:}:$about") ;;
         esac
@@ -53,7 +53,12 @@ if [ "$funcstack[1]" = "_bayplan" ]; then _bayplan; else compdef _bayplan baypla
 _FISH = r"""function __bayplan_complete
     for each in (bayplan __complete (commandline -cp) 2>/dev/null)
         if test (string split \t -- $each)[1] = :files
-            __fish_complete_path (commandline -ct)
+            set -l word (string split -m 1 = -- (commandline -ct))
+            if set -q word[2]; and string match -q -- '-*' $word[1]
+                __fish_complete_path $word[2] | string replace -r -- '^' "$word[1]="
+            else
+                __fish_complete_path (commandline -ct)
+            end
         else
             echo $each
         end
