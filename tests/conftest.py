@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 from collections.abc import Callable, Iterator, Mapping
 
 import pytest
@@ -15,6 +16,10 @@ from bayplan.simulator.clock_loop import VirtualTimeLoop
 
 settings.register_profile("bayplan", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("bayplan")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Shells have what runs in the background ignore Ctrl-C, and so would every program that a test starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_asyncio_loop_factories(

@@ -12,8 +12,10 @@ import yaml
 
 from bayplan.cli.main import main
 from tests.e2e.replicas import Replicas
+from tests.e2e.test_walk import deployment
 from tests.support.control_plane import ControlPlane
-from tests.support.live import Cluster, node_manifest
+from tests.support.live import Cluster, node_manifest, until
+from tests.support.regions import controllers
 from tests.support.same_rack import PLUGIN
 
 pytestmark = pytest.mark.kube
@@ -87,6 +89,34 @@ def test_a_snapshot_can_be_simulated_and_tells_no_secrets(shop: Cluster, bayplan
         "fits": ("Bound", "n2"),
         "big": ("Pending", None),
     }
+
+
+@pytest.mark.parametrize(
+    ("cpu", "code", "summary"),
+    [("1", 0, {"pods": 3, "schedulable": 3}), ("8", 1, {"pods": 3, "unschedulable": 3})],
+)
+async def test_a_deployment_is_explained_with_the_pods_that_it_has(
+    cpu: str, code: int, summary: dict[str, int], shop: Cluster, bayplan: Bayplan, tmp_path: Path
+) -> None:
+    explain = ("explain", "deployment/web", "-n", shop.namespace, "-o", "json")
+    kubeconfig = f"--kubeconfig={shop.plane.kubeconfig()}"
+    await shop.create(deployment("web", shop.namespace, 3, "bayplan", cpu))
+    none_yet = f'error: there is no Deployment "web" with pods in namespace "{shop.namespace}"\n'
+    assert await asyncio.to_thread(bayplan, *explain, kubeconfig) == (2, "", none_yet)
+
+    async with controllers(shop.plane):
+        await until(lambda: pods_of(shop, "web", 3), "the pods of the Deployment")
+    live = await asyncio.to_thread(bayplan, *explain, kubeconfig)
+    told = json.loads(live[1])
+    assert (live[0], live[2], told["kind"], told["summary"]) == (code, "", "WorkloadExplanation", summary)
+
+    file = str(tmp_path / "snapshot.yaml")
+    await asyncio.to_thread(bayplan, "snapshot", "-o", file, kubeconfig)
+    assert await asyncio.to_thread(bayplan, *explain, "-f", file) == live
+
+
+async def pods_of(cluster: Cluster, app: str, number: int) -> bool:
+    return sum(each["metadata"].get("labels", {}).get("app") == app for each in await cluster.list()) == number
 
 
 @pytest.fixture

@@ -106,7 +106,8 @@ def assemble(
     check_size(given)
     clock = VirtualClock(time.time() if now is None else now)
     workloads = Workloads(given.objects, seed)
-    pods = list(workloads.begin())
+    # What a live cluster has not made is not there.
+    pods = [each for each in given.objects if isinstance(each, Pod)] if given.is_live else list(workloads.begin())
     config = given.config if given.config is not None else default_config(_concerned(given, pods, workloads, only))
     volumes = Volumes((*given.objects, *workloads.made), lambda thing: _has_status(given, thing))
     stored = StoredObjects(each for each in (*given.objects, *workloads.made) if not isinstance(each, Node | Pod))
@@ -125,7 +126,8 @@ def assemble(
         initial_backoff_s=config.pod_initial_backoff_seconds,
         max_backoff_s=config.pod_max_backoff_seconds,
     )
-    _warn_of_nobody(config, pods, warn)
+    if only is None:
+        _warn_of_nobody(config, pods, warn)
     _warn_of_left_out(given, _own_plugins(scheduler.profiles.values(), known), warn)
     changes = Changes(cluster, workloads, budgets, volumes, clock.now())
     changes.plan(given.later, given.ends)

@@ -87,8 +87,9 @@ def kind_of(word: str) -> str | None:
 
 def missing(subject: Subject, known: Collection[Subject]) -> InputError:
     """There is no such thing; what was probably meant is among what is known."""
-    kind = subject.kind if subject.kind != POD else "pod"
-    problem = f'there is no {kind} "{subject.name}" in namespace "{subject.namespace}"'
+    # A scheduler does not read workloads, so of those without pods live clusters and snapshots know nothing.
+    what = f'pod "{subject.name}"' if subject.kind == POD else f'{subject.kind} "{subject.name}" with pods'
+    problem = f'there is no {what} in namespace "{subject.namespace}"'
     return InputError(f"{problem}{_hint(subject, known)}")
 
 
