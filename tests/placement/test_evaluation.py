@@ -84,7 +84,6 @@ def test_label_operators(operator: str, values: tuple[str, ...] | None, expected
 
 
 def test_expressions_read_the_cluster_and_its_scores() -> None:
-    pytest.importorskip("cel_expr_python.cel")
     fleet = [cluster("a", {"k": "1"}), cluster("b", {"k": "1"}), cluster("c"), scored("a", 5), scored("b", 50)]
     cel = api.CelSelector(
         cel_expressions=(

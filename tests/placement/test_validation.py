@@ -90,19 +90,10 @@ def test_a_mistake_is_named(spec: dict[str, Any], told: str) -> None:
 
 
 def test_an_expression_that_does_not_compile_is_a_mistake() -> None:
-    pytest.importorskip("cel_expr_python.cel")
     selector = {"celSelector": {"celExpressions": ["managedCluster.metadata.name =="]}}
     told = plan({"predicates": [{"requiredClusterSelector": selector}]}).misconfiguration
     assert "spec.predicates[0].requiredClusterSelector.celSelector.celExpressions" in told
     assert "Syntax error" in told
-
-
-def test_without_the_library_expressions_are_a_mistake_that_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("bayplan.placement.cel._environment", lambda: None)
-    selector = {"celSelector": {"celExpressions": ["1 == 2 || false"]}}
-    assert "install bayplan[cel]" in plan({"predicates": [{"requiredClusterSelector": selector}]}).misconfiguration
 
 
 @pytest.mark.parametrize(
@@ -161,7 +152,6 @@ def test_a_name_that_fits_no_label_is_a_mistake() -> None:
 
 
 def test_a_message_is_never_so_long_that_an_api_server_refuses_it() -> None:
-    pytest.importorskip("cel_expr_python.cel")
     expressions = api.CelSelector(cel_expressions=(" && ".join(["true"] * 50_000),))
     selector = api.ClusterSelector(cel_selector=expressions)
     tolerations = tuple(Toleration(operator="Equal", value=str(number)) for number in range(500))
@@ -177,8 +167,7 @@ def test_a_message_is_never_so_long_that_an_api_server_refuses_it() -> None:
 
 
 def test_an_expression_that_would_hold_up_the_hub_is_a_mistake() -> None:
-    pytest.importorskip("cel_expr_python.cel")
     many = str(list(range(99)))
     slow = f"{many}.all(x, {many}.all(y, managedCluster.metadata.name.matches('(a*)*b') || true))"
     told = plan({"predicates": [{"requiredClusterSelector": {"celSelector": {"celExpressions": [slow]}}}]})
-    assert "ms for one cluster, and a hub asks it of every one" in told.misconfiguration
+    assert "for one cluster, and a hub asks it of every one" in told.misconfiguration

@@ -63,6 +63,16 @@ class DefaultMap(dict[str, Any]):
         self.default = default
 
 
+class AttachedMap(dict[str, Any]):
+    """A map that carries something for the functions of its environment, unseen by expressions."""
+
+    __slots__ = ("attached",)
+
+    def __init__(self, entries: Mapping[str, Any], attached: Any) -> None:
+        super().__init__(entries)
+        self.attached = attached
+
+
 class Growing(list[Any]):
     """The list that a comprehension makes: adding to it changes it, so a long one is not copied at every step."""
 
@@ -88,7 +98,7 @@ FALSE_KEY: Final = _BoolKey(False)
 NUMBERS = frozenset({int, float, Uint})
 _PLAIN = frozenset({int, float, str, bool, bytes, type(None), Duration, Timestamp, Type})
 _LISTS = frozenset({list, Growing})
-MAPS = frozenset({dict, DefaultMap, GrowingMap})
+MAPS = frozenset({dict, DefaultMap, AttachedMap, GrowingMap})
 
 
 def map_key(value: Any) -> Any:
@@ -216,6 +226,7 @@ _NAMES: dict[type, str] = {
     Growing: "list",
     dict: "map",
     DefaultMap: "map",
+    AttachedMap: "map",
     GrowingMap: "map",
     Duration: "google.protobuf.Duration",
     Timestamp: "google.protobuf.Timestamp",

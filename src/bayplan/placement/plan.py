@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
+from bayplan.cel import CelError
 from bayplan.errors import InputError
 from bayplan.objects.mistakes import told
 from bayplan.objects.requirement import Requirement
@@ -30,7 +31,7 @@ class Term:
 
     labels: Selector = EVERYTHING
     claims: Selector = EVERYTHING
-    program: cel.Program | None = None
+    program: cel.Expressions | None = None
 
     def fields(self) -> set[str]:
         found = {fleet.label_field(each.key) for each in self.labels.requirements}
@@ -180,10 +181,10 @@ def _term(written: api.ClusterSelector, field: str, mistakes: list[InputError]) 
     )
 
 
-def _program(texts: Sequence[str], field: str, mistakes: list[InputError]) -> cel.Program | None:
+def _program(texts: Sequence[str], field: str, mistakes: list[InputError]) -> cel.Expressions | None:
     try:
         return cel.compile_expressions(texts)
-    except cel.CelError as error:
+    except CelError as error:
         mistakes.append(told(field, error))
         return None
 
