@@ -11,7 +11,7 @@ INTERRUPTED = 130
 
 
 def run() -> None:
-    """Importing everything takes a moment; whoever interrupts that wants to see no traceback."""
+    """Importing everything takes a moment; an interrupt meanwhile should show no traceback."""
     # Where the signal is ignored, as in the background of a script, it stays so.
     is_heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if is_heeded:

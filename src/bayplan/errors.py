@@ -4,7 +4,7 @@ Everyone raises these; the command line and the services turn them into one line
 
     BayplanError
       ConfigError            the user can fix the configuration
-        UnknownPluginError     a profile names a plugin nobody registered
+        UnknownPluginError     a profile names a plugin that is not registered
         DuplicatePluginError   two plugins claim one name
         InvalidArgsError       a plugin's arguments are wrong
         InvalidProfileError    a profile cannot work as written
@@ -29,7 +29,7 @@ from collections.abc import Iterable
 from bayplan.raising import with_place
 
 GO_THROUGH = KeyboardInterrupt
-"""What a call into a plugin lets through: somebody ends the process.  Whatever else comes out of the call is the
+"""What a call into a plugin lets through: the process is being ended.  Whatever else comes out of the call is the
 plugin's own doing, also ``SystemExit`` and ``GeneratorExit``; `engine.plugin_calls.is_ended` is for what is awaited."""
 
 
@@ -170,7 +170,7 @@ class NotFoundError(ClientError):
 
 
 class ConflictError(ClientError):
-    """409: somebody else was quicker, or the object exists already."""
+    """409: another client was quicker, or the object exists already."""
 
 
 class GoneError(ClientError):

@@ -1,5 +1,5 @@
 """
-Where in somebody's own code an error was raised, in a few words: what the author of a plugin wants to know first.
+Where in a plugin's code an error was raised, in a few words: what its author wants to know first.
 
 ``errors.PluginError`` and ``framework.config.mistakes.one_line`` put it behind what the error says; ``cli.stuck_calls``
 asks where a call is that does not end.
@@ -45,7 +45,7 @@ def place_among(stack: Iterable[tuple[FrameType, int]]) -> str:
 
 
 def is_own_code(frame: FrameType) -> bool:
-    """Whether it runs code of somebody who uses Bayplan: a file of their own, or a package that the engine calls."""
+    """Whether it runs code of a user of Bayplan: a file of their own, or a package that the engine calls."""
     file = frame.f_code.co_filename
     if file.startswith(("<", _BAYPLAN)):
         return False

@@ -208,7 +208,7 @@ def _namespaces(typed: Typed, begun: str) -> Iterator[Candidate]:
 
 
 def _documents(typed: Typed) -> list[dict[str, Any]]:
-    """What is in the files, if it can be read: nobody wants to hear of mistakes at the prompt."""
+    """What is in the files, if it can be read: mistakes have no place at the prompt."""
     from bayplan.errors import BayplanError
     from bayplan.objects.files import manifests
 

@@ -1,8 +1,8 @@
 """
 The standard streams as commands may rely on them, whatever the process was started with.
 
-``cli.main`` runs every command inside ``guarded``.  Output that nobody can take ends the command with a reason that no
-library on the way catches; complaints that nobody can hear are dropped and change nothing.
+``cli.main`` runs every command inside ``guarded``.  Output that cannot be written ends the command with a reason that
+no library on the way catches; complaints that cannot be written are dropped and change nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _STDOUT, _STDERR = 1, 2
 
 
 class ReaderGone(BayplanError):
-    """Whoever read our output has seen enough."""
+    """The reader of our output has seen enough."""
 
 
 class _Stream:
@@ -59,7 +59,7 @@ class _Stream:
         """Python has no such stream in a process that was started without one."""
 
     def _failed(self, error: OSError) -> None:
-        """Nobody listens; the exit code still says how it went."""
+        """Complaints have no reader; the exit code still says how it went."""
 
 
 class _Output(_Stream):

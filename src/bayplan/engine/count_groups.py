@@ -247,7 +247,7 @@ def terms_of(pod: Pod) -> Iterable[tuple[TermKind, PodTerm, int]]:
         try:
             found = read(pod)
         except ValueError:
-            # The API server has let pods in whose selectors cannot be read; such terms select nobody.
+            # The API server has let pods in whose selectors cannot be read; such terms select no pod.
             continue
         for weight, term in found:
             yield kind, term, weight

@@ -63,7 +63,7 @@ class EventHandlers:
         return self._pending.get(pod.key)
 
     def forget_pending(self, pod: Pod) -> None:
-        """The pod is bound: its next news comes as an assigned pod."""
+        """The pod is bound: its next event comes as that of an assigned pod."""
         known = self._pending.get(pod.key)
         if known is not None and known.uid == pod.uid:
             del self._pending[pod.key]
@@ -140,7 +140,7 @@ class EventHandlers:
             return
         version = new.metadata.resource_version
         if version and version == old.metadata.resource_version:
-            # A resync tells of the same object again; taken for news it would be scheduled twice.
+            # A resync reports the same object again; taken for a new one it would be scheduled twice.
             return
         new = self._templates.shared(new)
         self._pending[new.key] = new

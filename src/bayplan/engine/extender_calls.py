@@ -2,8 +2,8 @@
 What extenders have to say in a cycle: they narrow the feasible nodes, add to scores, and change victims.
 
 ``engine.evaluation`` waits here at the three places where extenders speak, ``binding_cycle`` asks for a binder.  The
-calls go through the port ``Extender``, so nothing here knows of HTTP.  A cycle that nobody is asked in never waits;
-``straight_through`` runs it without an event loop.
+calls go through the port ``Extender``, so nothing here knows of HTTP.  A cycle in which no extender is asked never
+waits; ``straight_through`` runs it without an event loop.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ T = TypeVar("T")
 EXTENDER = "Extender"
 """Stands for all extenders among the plugins that rejected a pod."""
 REQUEUE_RULES = {EXTENDER: ON_ANYTHING}
-"""Nobody knows what an extender looks at, so anything may change its mind."""
+"""It is not known what an extender looks at, so anything may change its answer."""
 
 # Extenders score from 0 to 10.
 _SCALE = MAX_SCORE // 10
@@ -46,7 +46,7 @@ class Extending:
         self._in_cycles = [e for e in self._extenders if e.filters or e.prioritizes or e.preempts]
 
     def has_say(self, pod: Pod) -> bool:
-        """Must somebody be asked while this pod is scheduled?"""
+        """Must an extender be asked while this pod is scheduled?"""
         return any(extender.is_interested(pod) for extender in self._in_cycles)
 
     # -- filter --
@@ -172,7 +172,7 @@ def straight_through(work: Coroutine[Any, Any, T]) -> T:
         result: T = end.value
         return result
     work.close()
-    raise RuntimeError("a cycle in which nobody is asked must not wait")
+    raise RuntimeError("a cycle in which no extender is asked must not wait")
 
 
 def _explain(diagnosis: Diagnosis, told: Mapping[str, Status | None]) -> None:

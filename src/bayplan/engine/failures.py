@@ -67,7 +67,7 @@ class Failures:
             log.warning("not bound", pod=decision.pod.key, error=message)
         intents = self._fail(event.queued, decision, status, message, frozenset(), frozenset(), "")
         if isinstance(status.error, (ConflictError, NotFoundError)):
-            # Bound by somebody else, or gone: there is nothing to say about a pod we no longer schedule.
+            # Bound by another scheduler, or gone: there is nothing to say about a pod we no longer schedule.
             log.info("not bound", pod=decision.pod.key, error=str(status.error))
             return []
         return intents

@@ -76,7 +76,7 @@ class Shelf:
     """
     The objects of the kinds that the plugins of one profile read.
 
-    Others may be in the store or not, live and simulated, so whoever asks for them is told instead of getting none.
+    Others may be in the store or not, live and simulated, so a plugin that asks for them gets an error.
     """
 
     def __init__(self, store: Store) -> None:

@@ -66,7 +66,7 @@ class WaitingPod:
         return self._outcome
 
     def expire(self) -> None:
-        """Reject the pod if its time is up: for whoever has no task that waits."""
+        """Reject the pod if its time is up: for callers that have no task that waits."""
         for plugin, (at, seconds) in sorted(self._deadlines.items(), key=lambda item: item[1]):
             if plugin in self._pending and at <= self._clock.now():
                 self._reject_late(plugin, seconds)

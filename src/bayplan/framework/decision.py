@@ -56,7 +56,7 @@ class Decision:
     victims: tuple[Pod, ...] = ()
     preemption_node: str | None = None
     post_filter_failed: bool = False
-    """Whether a PostFilter plugin broke, so that nobody knows whether preemption would help."""
+    """Whether a PostFilter plugin broke, so that it is not known whether preemption would help."""
     state: CycleState = field(default_factory=CycleState)
     timings: dict[str, float] = field(default_factory=dict)
     """Seconds per extension point."""

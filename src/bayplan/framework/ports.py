@@ -132,7 +132,7 @@ class MetricSink(Protocol):
 
 
 class NoMetrics:
-    """Numbers nobody collects."""
+    """Numbers that are not collected."""
 
     def counter(self, name: str, value: float = 1, /, **labels: str) -> None:
         return None

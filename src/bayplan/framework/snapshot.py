@@ -70,7 +70,7 @@ class LabelColumn:
     id_of: Mapping[str, int]
 
     def zeros(self, dtype: type[np.generic] = np.int64) -> Column:
-        """A count per value, with one spare slot at the end that ``-1`` reads and nobody counts."""
+        """A count per value, with one spare slot at the end that ``-1`` reads and that stays 0."""
         return np.zeros(len(self.values) + 1, dtype)
 
 
@@ -261,7 +261,7 @@ class NodeView:
     taints_id: int
 
     def __getattr__(self, name: str) -> Any:
-        """Only asked for what is not there."""
+        """Called for attributes that are not there, and only for those."""
         raise AttributeError(f"a node has no {name!r}; columns are {', '.join(COLUMNS)}")
 
     def __repr__(self) -> str:

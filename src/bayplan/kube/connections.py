@@ -81,7 +81,7 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         waiter = self._waiter
         if waiter is None or waiter.done():
-            self.abort()  # nobody asked for this, so what comes next cannot be trusted to be an answer either
+            self.abort()  # it answers no request, so what comes next cannot be trusted to be an answer either
             return
         self.has_answered = True
         try:

@@ -42,9 +42,9 @@ PAGE = 500
 FIRST_BACKOFF_S = 0.2
 # Not longer: when the API server is back, pods wait for us.
 MAX_BACKOFF_S = 3.0
-# A kind that is refused stays so until somebody changes a role.
+# A kind that is refused stays so until a role is changed.
 REFUSED_BACKOFF_S = 15.0
-# A kind that is not served at all stays so until somebody starts the API server with other options.
+# A kind that is not served at all stays so until the API server is started with other options.
 ABSENT_BACKOFF_S = 300.0
 # The server ends a watch after this long; spread, so that not all of them end at once.
 WATCH_S = (300, 600)

@@ -60,7 +60,7 @@ class LeaderElection:
         self._renewed_at: float | None = None
 
     def is_leader(self) -> bool:
-        """May we write now?  False well before anybody else may take over."""
+        """May we write now?  False well before another replica may take over."""
         return self._renewed_at is not None and self._monotonic() - self._renewed_at < self.renew_deadline_s
 
     @property

@@ -3,7 +3,7 @@ A watch that is asked about when it says nothing.  ``kube.informer`` follows its
 
 A quiet kind has nothing to say, for hours, and a connection that died without a word says just as little.  So after
 a while of silence the same watch is opened once more for a moment, from where the first one is: if that one tells of a
-change and the first still does not, or if nobody answers at all, the first is dead.  Otherwise it stays.
+change and the first still does not, or if there is no answer at all, the first is dead.  Otherwise it stays.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _CALLED: dict[str, Kind] = {}
 _BUILT_IN: set[tuple[str, str]] = set()
 """Group and name of the kinds that every API server has and that have a class here."""
 _OURS: set[tuple[str, str]] = set()
-"""Group and name of the kinds that Bayplan itself reads: nobody can give them another class."""
+"""Group and name of the kinds that Bayplan itself reads: they cannot be given another class."""
 
 _NEAR, _SLIP = 0.85, 2
 """A misspelt kind: how alike it is to one that there is, and how much longer or shorter."""
@@ -166,7 +166,7 @@ def all_kinds() -> tuple[Kind, ...]:
 
 
 def named(called: str) -> Kind:
-    """The kind that plugins call so; ConfigError if nobody registered it."""
+    """The kind that plugins call so; ConfigError if it is not registered."""
     if called not in _CALLED:
         guess = nearest(called, _CALLED)
         raise ConfigError(f'there is no kind "{called}"' + (f'; did you mean "{guess}"?' if guess else ""))
@@ -194,13 +194,13 @@ def kind_of(thing: ApiObject) -> str:
 
 
 def api_version_of(thing: ApiObject) -> str:
-    """The group and version of an object that was decoded; "" if nobody registered its kind."""
+    """The group and version of an object that was decoded; "" if its kind is not registered."""
     kind = _BY_STRUCT.get(type(thing))
     return kind.api_version if kind else ""
 
 
 def is_namespaced(thing: ApiObject) -> bool:
-    """Whether objects like this live in a namespace; those nobody registered do."""
+    """Whether objects like this live in a namespace; those of unregistered kinds do."""
     kind = _BY_STRUCT.get(type(thing))
     return kind is None or kind.namespaced
 
@@ -315,7 +315,7 @@ def _without_nulls(value: Any, parent: str = "") -> Any:
 
 
 def _by_name(kind: str) -> Kind | None:
-    """A kind of that name; what has no class here is nobody's mistake, it may be of some other group."""
+    """A kind of that name; what has no class here is no mistake: it may be of some other group."""
     return next((each for each in _KINDS.values() if each.name == kind and not each.is_plain), None)
 
 

@@ -1,4 +1,4 @@
-"""A value of the wrong type, in the words of somebody who writes manifests. `kinds.convert` calls `mismatch`."""
+"""A value of the wrong type, in the words of people who write manifests. `kinds.convert` calls `mismatch`."""
 
 from __future__ import annotations
 

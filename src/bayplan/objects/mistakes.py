@@ -1,4 +1,4 @@
-"""A mistake in one field of an object, before anybody knows which file it stands in.
+"""A mistake in one field of an object, before it is known which file it stands in.
 
 `validating` and its parts yield these; `loading` adds file, line and object.
 """

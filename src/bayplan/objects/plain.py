@@ -62,7 +62,7 @@ class PlainObject(ApiObject, frozen=True, kw_only=True):
         return self.written.items()
 
     def __getattr__(self, name: str) -> Any:
-        """Only asked for what is not there."""
+        """Called for attributes that are not there, and only for those."""
         if name.startswith("_"):
             raise AttributeError(name)
         kind = type(self).__name__

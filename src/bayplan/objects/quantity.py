@@ -1,7 +1,7 @@
 """Kubernetes quantities: "250m", "1Gi" or "1e3" to exact numbers, and back to the canonical text.
 
 `requests` and `node` read with it, reports and `explain` write with it. Rounding is always away from zero,
-as the API server does it, so nobody gets less than was asked for.
+as the API server does it, so no pod gets less than it asked for.
 """
 
 from __future__ import annotations

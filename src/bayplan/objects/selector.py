@@ -94,7 +94,7 @@ class NodeTerm:
     """One term of a node selector: all label expressions and all field conditions must hold.
 
     A term that asks for nothing matches nothing, and so does one that is `invalid`. Its fields are kept all
-    the same, since the node names in them narrow the search before anybody looks for mistakes.
+    the same, since the node names in them narrow the search before mistakes are looked for.
     """
 
     expressions: tuple[Requirement, ...] = ()

@@ -213,7 +213,7 @@ class StorageClass(ApiObject, frozen=True, kw_only=True):
 
     @property
     def can_provision(self) -> bool:
-        """Whether somebody makes volumes for it when they are asked for."""
+        """Whether a provisioner makes volumes for it when they are asked for."""
         return self.provisioner not in ("", NO_PROVISIONER)
 
     @cached_property

@@ -18,7 +18,7 @@ _NO_ROWS: Numbers = np.zeros(0, np.int64)
 
 
 class FilterCache:
-    """See the module docstring."""
+    """The filters' answers, by what placements filter by."""
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet

@@ -26,7 +26,7 @@ from bayplan.placement.table import FOREVER, Numbers
 
 
 class PlacementState:
-    """See the module docstring."""
+    """All placements of a hub, kept decided."""
 
     def __init__(self, now: float = 0.0, on_decided: Callable[[str], None] = lambda key: None) -> None:
         self.now = now
@@ -59,7 +59,7 @@ class PlacementState:
 
     @property
     def next_at(self) -> float:
-        """When some answer stops to hold: send TimePassed then."""
+        """When some answer is no longer valid: send TimePassed then."""
         return min((each.until for each in self._evaluations.values()), default=FOREVER)
 
     # -- what happens --

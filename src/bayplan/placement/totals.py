@@ -24,7 +24,7 @@ _MANY = 8
 
 
 class Totals:
-    """See the module docstring."""
+    """The totals of one placement."""
 
     def __init__(self, plan: Plan, fleet: Fleet) -> None:
         self._fleet, self._plan = fleet, plan

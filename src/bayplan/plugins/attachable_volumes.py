@@ -114,5 +114,5 @@ def _inline(volume: Volume) -> tuple[str, str] | Status | None:
 
 
 def not_created_for(claim: PersistentVolumeClaim, pod: Pod) -> str:
-    """A claim has the name of one of the pod's own, and belongs to somebody else."""
+    """A claim has the name of one of the pod's own, and belongs to another pod."""
     return f"PVC {claim.key} was not created for pod {pod.key} (pod is not owner)"

@@ -16,7 +16,7 @@ from bayplan.objects.pod import Pod
 
 
 class DefaultBinder(BindPlugin):
-    """See the module docstring."""
+    """Tell the API server which node the pod goes to."""
 
     name = "DefaultBinder"
     binds_every_pod = True

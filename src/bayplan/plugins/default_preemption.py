@@ -1,9 +1,9 @@
 """
-DefaultPreemption: when no node fits, find the node where evicting lower-priority pods hurts least.
+DefaultPreemption: when no node fits, find the node where evicting lower-priority pods costs least.
 
 Only nodes whose first no could be lifted by evictions are tried.  On each, all lower-priority pods are
 imagined away and put back one by one, the most important first and those protected by a disruption budget
-before the others; whoever cannot be put back is a victim.  While the victims are being told to go the
+before the others; a pod that cannot be put back is a victim.  While the victims are being told to go the
 preemptor is held back by PreEnqueue, so that it does not preempt twice.
 
 Extension points: PreEnqueue, PostFilter.  Requeue: a pod was deleted (re-evaluates held preemptors only).
@@ -66,7 +66,7 @@ class DefaultPreemptionArgs(PluginArgs):
 
 
 class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
-    """See the module docstring."""
+    """When no node fits, find the node where evicting lower-priority pods costs least."""
 
     name = "DefaultPreemption"
     Args = DefaultPreemptionArgs
@@ -121,7 +121,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
             return Found((), NO_HURTS, [])
         start = (hash_of(pod.uid) + handle_of(self).seed) % len(hopeful)
         enough = self.how_many(len(hopeful))
-        # Nodes without anybody to evict are no candidates, wherever the search would come upon them.
+        # Nodes without a pod to evict are no candidates, wherever the search would come upon them.
         worth_trying = self._ranked_in(nodes).with_lower(nodes, np.roll(hopeful, -start), pod.priority)
         found = enough_of(self._tried(state, pod, nodes, worth_trying, enough), enough)
         vain = len(hopeful) - len(worth_trying)

@@ -23,7 +23,7 @@ MOST_BYTES_PER_CONTAINER = 1000 * MIB
 
 
 class ImageLocality(ScorePlugin):
-    """See the module docstring."""
+    """Prefer nodes that already hold the pod's images, the more so the larger they are."""
 
     name = "ImageLocality"
     score_depends = Depends.NODES

@@ -84,7 +84,7 @@ class LeafNodeDistributionArgs(PluginArgs):
 
 
 class LeafNodeDistribution(FilterPlugin):
-    """See the module docstring."""
+    """Which pods run on leaf nodes, which on real ones, and which on chosen ones."""
 
     name = "LeafNodeDistribution"
     Args = LeafNodeDistributionArgs
@@ -177,7 +177,7 @@ def _rank(selector: ResourceSelector, pod: Pod) -> _Rank | None:
     try:
         return _Rank.LABELS if compile_label_selector(written).matches(pod.labels) else None
     except ValueError:
-        return None  # nobody can say whom it selects
+        return None  # it is not known which pods it selects
 
 
 def _resolved(policy: Policy, selector: ResourceSelector) -> Found:

@@ -39,7 +39,7 @@ ALWAYS = Toleration(key=LEAF_NODE, operator=EXISTS, effect=NO_SCHEDULE)
 
 
 class LeafNodeTaintToleration(FilterPlugin):
-    """See the module docstring."""
+    """As TaintToleration filters, but leaf nodes are open to every pod."""
 
     name = "LeafNodeTaintToleration"
     reasons = (UNTOLERATED,)

@@ -66,7 +66,7 @@ class LeafNodeVolumeBindingArgs(PluginArgs):
 
 
 class LeafNodeVolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin):
-    """See the module docstring."""
+    """VolumeBinding for clusters with leaf nodes, whose volumes live in the clusters behind them."""
 
     name = "LeafNodeVolumeBinding"
     Args = LeafNodeVolumeBindingArgs

@@ -126,7 +126,7 @@ class NodeAffinityArgs(PluginArgs):
 
 
 class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
-    """See the module docstring."""
+    """A pod runs only where its nodeSelector and required node affinity allow."""
 
     name = "NodeAffinity"
     Args = NodeAffinityArgs

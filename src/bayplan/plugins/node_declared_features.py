@@ -39,7 +39,7 @@ HOST_NETWORK_USER_NAMESPACE = "UserNamespacesHostNetworkSupport"
 
 
 class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
-    """See the module docstring."""
+    """A pod whose spec needs a node feature runs only on nodes that declare it."""
 
     name = "NodeDeclaredFeatures"
     reasons = (LACKS_FEATURE,)

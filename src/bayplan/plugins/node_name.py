@@ -31,7 +31,7 @@ OTHER_NAME = Reason(Code.UNRESOLVABLE, "node(s) didn't match the requested node 
 
 
 class NodeName(FilterPlugin):
-    """See the module docstring."""
+    """A pod that names a node runs on that node only."""
 
     name = "NodeName"
     reasons = (OTHER_NAME,)

@@ -36,7 +36,7 @@ EVERY_ADDRESS = "0.0.0.0"
 
 
 class NodePorts(PreFilterPlugin, FilterPlugin):
-    """See the module docstring."""
+    """A host port can be taken once per node, address and protocol."""
 
     name = "NodePorts"
     reasons = (PORT_TAKEN,)

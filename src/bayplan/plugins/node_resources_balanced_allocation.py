@@ -78,7 +78,7 @@ class NodeResourcesBalancedAllocationArgs(PluginArgs):
 
 
 class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
-    """See the module docstring."""
+    """Prefer nodes that the pod makes more evenly used, not lopsided."""
 
     name = "NodeResourcesBalancedAllocation"
     Args = NodeResourcesBalancedAllocationArgs

@@ -37,7 +37,7 @@ CORDON_TAINT = Taint(key=UNSCHEDULABLE_TAINT_KEY, effect=NO_SCHEDULE)
 
 
 class NodeUnschedulable(FilterPlugin):
-    """See the module docstring."""
+    """Keep pods off cordoned nodes."""
 
     name = "NodeUnschedulable"
     reasons = (CORDONED,)

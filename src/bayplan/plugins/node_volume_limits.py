@@ -47,7 +47,7 @@ TOO_MANY = Reason(Code.UNSCHEDULABLE, "node(s) exceed max volume count")
 
 
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
-    """See the module docstring."""
+    """A node attaches only so many volumes of a CSI driver."""
 
     name = "NodeVolumeLimits"
     reasons = (TOO_MANY,)

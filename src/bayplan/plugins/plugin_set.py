@@ -119,7 +119,7 @@ def _with_fit_args(profile: ProfileConfig, change: Callable[[dict[str, Any]], di
     written = list(profile.plugin_config)
     for index, plugin in enumerate(written):
         if plugin.name == NodeResourcesFit.name:
-            # Args that are no mapping are left as they are, for whoever reads them to complain.
+            # Args that are no mapping are left as they are, for the plugin to complain.
             if plugin.args is None or isinstance(plugin.args, dict):
                 written[index] = plugin.model_copy(update={"args": change(plugin.args or {})})
             break

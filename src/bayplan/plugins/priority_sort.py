@@ -13,7 +13,7 @@ from bayplan.framework import On, QueuedPod, QueueSortPlugin
 
 
 class PrioritySort(QueueSortPlugin):
-    """See the module docstring."""
+    """Pods of higher priority come out of the queue first, equal ones in the order they entered it."""
 
     name = "PrioritySort"
 

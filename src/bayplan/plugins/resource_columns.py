@@ -2,7 +2,7 @@
 Where a resource is found by name: one way to ask a node or a whole table for what is there and what is taken.
 
 The resource plugins (NodeResourcesFit, NodeResourcesBalancedAllocation) ask here.  Given a ``NodeTable`` the
-answer is a column, given a ``NodeView`` a number; a resource that nobody has is 0 everywhere.
+answer is a column, given a ``NodeView`` a number; an unknown resource is 0 everywhere.
 """
 
 from __future__ import annotations

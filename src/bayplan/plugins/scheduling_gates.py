@@ -1,7 +1,7 @@
 """
 SchedulingGates: a pod stays out of the queue while its spec lists scheduling gates.
 
-Whoever put a gate there removes it when the pod is ready to be placed.  Nothing is written to the pod
+The controller that put a gate there removes it when the pod is ready to be placed.  Nothing is written to the pod
 meanwhile: the API server has marked it as gated when it was created.
 
 Extension points: PreEnqueue.  Requeue: the pod's own last gate was removed.
@@ -14,7 +14,7 @@ from bayplan.objects.pod import Pod
 
 
 class SchedulingGates(PreEnqueuePlugin):
-    """See the module docstring."""
+    """A pod stays out of the queue while its spec lists scheduling gates."""
 
     name = "SchedulingGates"
 

@@ -43,7 +43,7 @@ _PREFER = frozenset((PREFER_NO_SCHEDULE,))
 
 
 class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
-    """See the module docstring."""
+    """Keep pods off nodes whose taints they do not tolerate, and prefer nodes with fewer of them."""
 
     name = "TaintToleration"
     reasons = (UNTOLERATED,)

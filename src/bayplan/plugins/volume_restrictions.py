@@ -65,7 +65,7 @@ STATE: Key[ExclusiveClaims] = Key("VolumeRestrictions.claims")
 
 
 class VolumeRestrictions(PreFilterExtensions, FilterPlugin):
-    """See the module docstring."""
+    """Some storage can be used by one pod at a time, on a node or in the whole cluster."""
 
     name = "VolumeRestrictions"
     reasons = (DISK_CONFLICT, CLAIM_IN_USE)

@@ -59,7 +59,7 @@ STATE: Key[tuple[Place, ...]] = Key("VolumeZone.places")
 
 
 class VolumeZone(PreFilterPlugin, FilterPlugin):
-    """See the module docstring."""
+    """A pod whose volume is in some zone or region runs there."""
 
     name = "VolumeZone"
     reasons = (OTHER_ZONE,)

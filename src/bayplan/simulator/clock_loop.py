@@ -24,7 +24,7 @@ END = 253_402_300_800.0
 
 
 MAX_TURNS = 100_000
-"""How often the loop may turn in one moment while whoever runs the simulation waits for time to pass."""
+"""How often the loop may turn in one moment while the driver waits for time to pass."""
 
 
 class Standstill(BayplanError):
@@ -42,9 +42,9 @@ class _NoWaiting(selectors.SelectSelector):
         super().__init__()
         self._clock = clock
         self.turns = 0
-        """Since time moved, or since whoever runs the simulation had a turn."""
+        """Since time moved, or since the driver had a turn."""
         self.working = 0
-        """Threads that somebody waits for."""
+        """Threads that are waited for."""
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if self.working and timeout != 0:
@@ -88,7 +88,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def run_in_executor(  # type: ignore[override]  # the same, for any function
         self, executor: Executor | None, func: Callable[..., Any], *args: Any
     ) -> asyncio.Future[Any]:
-        """A thread at work: time stands still until it is done, or until somebody gives it up."""
+        """A thread at work: time stands still until it is done or given up."""
         done: asyncio.Future[Any] = super().run_in_executor(executor, func, *args)
         self._waits.working += 1
         done.add_done_callback(self._one_less)

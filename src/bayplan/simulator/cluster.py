@@ -40,7 +40,7 @@ MAX_WRITES_AT_ONCE = 100_000
 """How often plugins may write in one moment, beside a hundred times for every pod."""
 
 EVICTED, SCALED_IN, LOST, DELETED = "Evicted", "ScaledIn", "Lost", "Deleted"
-"""How pods go: pushed off a node, one too many, with their node, or because somebody wanted that."""
+"""How pods go: pushed off a node, one too many, with their node, or on request."""
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ class Record:
     """Seconds since the start; None for a pod that is on no node or was there from the start."""
     is_gone: bool = False
     ended: str = ""
-    """How it went, if nobody pushed it away."""
+    """How it went, if it was not evicted."""
     lineage: str = ""
     """The uid of the pod it replaces, where that went in the moment in which it came; else its own."""
     came_at: float = 0.0
@@ -275,7 +275,7 @@ class SimulatedCluster:
         self._end(self._found(pod), SCALED_IN, "")
 
     def end(self, pod: Pod, how: str, why: str) -> None:
-        """The pod is deleted, which no budget keeps anybody from; its controller makes another where it wants one."""
+        """The pod is deleted, which no budget prevents; its controller makes another where it wants one."""
         record = self._found(pod)
         self._end(record, how, why)
         self.replace_gone([record.pod])
@@ -315,7 +315,7 @@ class SimulatedCluster:
     # -- EventSink --
 
     def emit(self, pod: Pod, *, type: str, reason: str, action: str, note: str, related: Pod | None = None) -> None:
-        """Nobody reads the events of a simulation; its report says the same."""
+        """Events of a simulation are not kept; its report says the same."""
 
     # -- private --
 

@@ -49,7 +49,7 @@ class Driver:
         self._seen_revision = -1
         self._patience = Patience(world.scheduler, world.cluster)
         self.stopped = ""
-        """Why the run ended before anybody wanted it to."""
+        """Why the run ended too early."""
         self._is_over = False
 
     async def run(self) -> None:

@@ -158,7 +158,7 @@ def _times(documents: Iterable[Document]) -> dict[str, float]:
         for name in (AT, UNTIL):
             text = annotations.get(name)
             if not isinstance(text, str):
-                continue  # what is no text is told by whoever reads annotations
+                continue  # what is no text is told where annotations are read
             try:
                 times[text] = read_delay(text)
             except ValueError as error:
@@ -168,7 +168,7 @@ def _times(documents: Iterable[Document]) -> dict[str, float]:
 
 
 def _template_mistakes(given: Given) -> Iterator[InputError]:
-    """What would go wrong when a workload makes its first pod: then nobody could tell any more where it stands."""
+    """What would go wrong when a workload makes its first pod: then its place in the files is not known any more."""
     classes = Classes.among(given.objects)
     for each in (*given.objects, *(thing for _, thing in given.later)):
         document = given.place(each)

@@ -1,7 +1,7 @@
 """
-Objects of a simulation that somebody may write to: neither pods nor nodes, nor claims and volumes (see ``volumes``).
+Objects of a simulation that plugins may write to: neither pods nor nodes, nor claims and volumes (see ``volumes``).
 
-``cluster`` passes on what plugins write; whoever plays another controller calls ``put`` and ``drop``.
+``cluster`` passes on what plugins write; the controllers that are played call ``put`` and ``drop``.
 """
 
 from __future__ import annotations

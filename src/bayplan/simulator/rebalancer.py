@@ -59,7 +59,7 @@ class Rebalancing:
         self._rebalancer.on_move = self._note
 
     def next_at(self) -> float | None:
-        """At once when there is news.  One that is refused for ever is not waited for that long."""
+        """At once when something changed.  One that is refused for ever is not waited for that long."""
         if self.observed.has_news:
             return self._clock.now()
         return self._wake_at if self._vain < MAX_VAIN and self._turns < MAX_TURNS else None
@@ -70,7 +70,7 @@ class Rebalancing:
             self._vain += 1
             self._woke_at = now
         elif now != self._woke_at:
-            self._vain = 0  # news that it did not make itself
+            self._vain = 0  # a change that it did not make itself
         self._wake_at = await self._rebalancer.step()
         if self._landings.moved != self._landed:
             self._landed, self._vain = self._landings.moved, 0

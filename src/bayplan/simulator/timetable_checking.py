@@ -29,7 +29,7 @@ _SCALABLE = Deployment | ReplicaSet | ReplicationController | StatefulSet
 
 
 def timetable_mistakes(objects: Iterable[ApiObject], later: Moments, ends: Moments) -> Found:
-    """Each object whose moment makes no sense, or whose change nobody would play."""
+    """Each object whose moment makes no sense, or whose change would not be played."""
     known = {_key(each): (0.0, each) for each in objects}
     later = list(later)
     for after_s, thing in later:

@@ -70,7 +70,7 @@ class World:
         return next((each for each in self.happenings if isinstance(each, Rebalancing)), None)
 
     def deliver(self) -> None:
-        """Tell the scheduler what happened.  News from outside ask for nothing to be done at once."""
+        """Tell the scheduler what happened.  Events from outside ask for nothing to be done at once."""
         events, handle = self.cluster.events, self.scheduler.handle
         rebalancing = self.rebalancing if events else None
         while events:
@@ -163,7 +163,7 @@ def default_config(pods: Iterable[Pod]) -> SchedulerConfig:
 
 
 def _concerned(given: Given, pods: Iterable[Pod], workloads: Workloads, only: Subject | None) -> Iterator[Pod]:
-    """The pods that somebody has to place: those asked about, or else all that have no node yet or may be moved."""
+    """The pods to be placed: those asked about, or else all that have no node yet or may be moved."""
     nodes = (each for each in given.objects if isinstance(each, Node))
     may_move = bool(given.later or given.ends) or any(each.taints or each.conditions for each in nodes)
     for pod in pods:
@@ -195,7 +195,7 @@ def _warn_of_nobody(config: SchedulerConfig, pods: Iterable[Pod], warn: Callable
 
 
 def _warn_of_left_out(given: Given, own: Sequence[str], warn: Callable[[str], None]) -> None:
-    """What Bayplan's plugins read is in every snapshot; what others read nobody knows."""
+    """What Bayplan's plugins read is in every snapshot; what others read is not known."""
     for source, names in given.left_out.items() if own else ():
         warn(
             f"{source}: this snapshot is without the annotations {listed(names, _FEW)}, which "
@@ -238,7 +238,7 @@ def _has_status(given: Given, thing: ApiObject) -> bool:
 
 
 def _populate(world: World, given: Given, volumes: Volumes, pods: Iterable[Pod]) -> None:
-    """Objects, then nodes, then pods on them, then pods that wait: whoever comes later finds the others there."""
+    """Objects, then nodes, then pods on them, then pods that wait: each finds there what it depends on."""
     events = world.cluster.events
     for each in (*given.objects, *world.workloads.made):
         if not isinstance(each, Node | Pod):

@@ -92,7 +92,7 @@ def handle(
     reads: Iterable[str] | None = None,
     waiting: WaitingPods | None = None,
 ) -> Handle:
-    """A handle on a cache; nobody is nominated, nobody waits, and nothing is written.  ``reads``: all kinds without."""
+    """A handle on a cache; no pod is nominated, none waits, and nothing is written.  ``reads``: all kinds without."""
     shelf = Shelf(cache.objects)
     if reads is not None:
         shelf.hold(("Namespace", *reads))

@@ -40,7 +40,7 @@ _OURS = ("labels", "annotations", "ownerReferences")
 
 
 class DecisionWriter:
-    """See the module docstring; ``check`` raises where we may not write."""
+    """Writes the decisions of one hub; ``check`` raises while this replica may not write."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class DecisionWriter:
                 await self._carry_out(placement, write)
                 self._metrics.counter("bayplan_placement_writes", what=type(write).__name__)
         except (ConflictError, NotFoundError) as error:
-            # Somebody else was quicker; what they did arrives as an event.
+            # Another client was quicker; what it did arrives as an event.
             wait = self.retries.failed(key, time.monotonic())
             log.info("written by somebody else", placement=key, reason=str(error), again_in_s=wait)
             for page in existing:

@@ -72,7 +72,7 @@ class Evictions:
                 log.info("nomination not cleared", pod=pod.key, error=str(error))
 
     async def _victims(self, evict: Evict) -> None:
-        """The last one goes last, so that the news of its end finds all the others gone."""
+        """The last one goes last, so that all the others are gone when the event of its end comes."""
         if not evict.victims:
             return
         *first, last = evict.victims

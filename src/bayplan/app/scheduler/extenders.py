@@ -70,7 +70,7 @@ def _is_this_machine(host: str) -> bool:
 
 
 def _originals(extenders: Sequence[Extender]) -> Originals:
-    """Whole nodes and running pods are kept only if somebody is shown them."""
+    """Whole nodes and running pods are kept only if an extender is shown them."""
     ignorant = [extender for extender in extenders if not extender.node_cache_capable]
     return Originals(
         nodes=any(extender.filter_verb or extender.prioritize_verb for extender in ignorant),

@@ -1,7 +1,7 @@
 """
 The engine's informers: one informer for each kind that the enabled plugins read or wait for, and no others.
 
-Whatever an informer tells becomes an event for the engine.  Used by ``app.scheduler.live`` and ``app.rebalancer.live``.
+What an informer reports becomes an event for the engine.  Used by ``app.scheduler.live`` and ``app.rebalancer.live``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Tell = Callable[[Event], None]
 
 
 def kinds_for(profiles: Iterable[Profile]) -> list[Kind]:
-    """The kinds to follow; those that nobody registered cannot be."""
+    """The kinds to follow; those that are not registered cannot be."""
     wanted = set(ALWAYS_READ)
     for profile in profiles:
         for plugin in profile.instances.values():
@@ -65,7 +65,7 @@ class EngineInformers:
         self._metrics = metrics
         self._silence_s = silence_s
         self._originals = originals
-        """Where whole pods and nodes are kept, if somebody needs them."""
+        """Where whole pods and nodes are kept, if an extender needs them."""
 
     def informer(self, kind: Kind) -> Informer[Any]:
         if kind.called == "Pod":

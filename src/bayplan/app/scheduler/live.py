@@ -175,7 +175,7 @@ class LiveScheduler(Service):
         return False
 
     def _complain_if_blocked(self, seconds: float, outcomes: list[Outcome]) -> None:
-        """Nothing else runs while plugins are asked, and the lease is renewed by nobody else."""
+        """Nothing else runs while plugins are asked, the renewal of the lease included."""
         election = self.supervisor.election
         if election is None or seconds < election.renew_deadline_s:
             return

@@ -32,7 +32,7 @@ class _Forward(logging.Handler):
     """
     What libraries have to say, in the same form.
 
-    It never counts as an error: whether a broken connection is one is for whoever uses the connection to say.
+    It never counts as an error: whether a broken connection is one is for its user to say.
     """
 
     def __init__(self, verbose: bool) -> None:

@@ -3,7 +3,7 @@ Metrics under kube-scheduler's names and labels, so that dashboards and alerts w
 
 ``PrometheusMetrics`` implements ``framework.ports.MetricSink``; ``app.shell.http_server`` renders it.  A number costs
 about a microsecond, since several are written for every pod: all is kept in plain dicts, without locks, and turned into
-Prometheus' form when somebody asks.  So it belongs to one thread.
+Prometheus' form when they are read.  So it belongs to one thread.
 """
 
 from __future__ import annotations

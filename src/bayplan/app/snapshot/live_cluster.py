@@ -2,7 +2,7 @@
 What a scheduler sees of a live cluster, as documents that ``simulate -f`` and ``explain`` take.  Reads only.
 
 ``bayplan snapshot`` writes the documents to a file; ``bayplan explain`` without files hands them to the simulator.
-What becomes of each object is in ``trimming``: a file loses what is nobody's business, ``explain`` gets everything.
+What becomes of each object is in ``trimming``: a file loses what is private, ``explain`` gets everything.
 """
 
 from __future__ import annotations

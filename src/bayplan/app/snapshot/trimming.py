@@ -1,7 +1,7 @@
 """
 Objects of a live cluster as documents.  For a file to share they are cut down to what scheduling reads: no environment,
 no commands, no secrets, and only the annotations that matter.  For use in this process they stay as a scheduler would
-see them, since nobody knows what a plugin of the user reads.  Used by ``app.snapshot.live_cluster``.
+see them, since it is not known what a plugin of the user reads.  Used by ``app.snapshot.live_cluster``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ READ_ANNOTATIONS = frozenset(
         *protection.READ_ANNOTATIONS,
     )
 )
-# Their content is nobody's business; that they are there is enough.
+# Their content is private; that they are there is enough.
 _OPAQUE = ("configMap", "secret", "emptyDir", "hostPath", "local", "parameters")
 # Of no use outside the cluster.
 _BOOKKEEPING = ("resourceVersion", "generation", "finalizers")

@@ -2,7 +2,7 @@
 
 `app.annotator.live` runs it with Prometheus and the API server behind it; anything with the same two ports will do. It
 is told of nodes and of Scheduled events by callbacks. A source that fails, hangs or knows only some nodes never stops
-the writing of what is known: a value that is not renewed grows old where it is, and whoever reads it can see that.
+the writing of what is known: a value that is not renewed grows old where it is, and its readers can see that.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ MAX_WRITING = 16
 HOT_STEP_S = 10.0
 HOT_DELAY_S = 1.0
 RETRY_S = 5.0
-# A node without news looks again so long after the next question.
+# A node without a new value is looked at again this long after the next query.
 NEWS_S = 1.0
 COMPLAIN_S = 60.0
 FORGET_S = 60.0
-# So many nodes without news are passed over before others get their turn.
+# This many nodes without a new value are passed over before other tasks get their turn.
 _BATCH = 200
 # Timers may fire a little before their time; a wait must not be so short that nothing has changed after it.
 _TICK_S = 0.001

@@ -56,7 +56,7 @@ class SyncPlan:
     # -- what is known of nodes --
 
     def observe(self, name: str, stamps: Mapping[str, float], now: float) -> None:
-        """A node shows values taken at these times, whoever wrote them; a metric that is missing is due at once."""
+        """A node shows values taken at these times, by whichever writer; a metric that is missing is due at once."""
         node = self._nodes.get(name)
         if node is None:
             node = _Node(crc32(name.encode()) / 2**32, dict.fromkeys(self._periods, NEVER))
@@ -67,7 +67,7 @@ class SyncPlan:
             if at is None or is_ahead(at, now):
                 node.written.pop(metric, None)
                 if known is not None or node.due[metric] == NEVER:
-                    # The news may be older than our own write; then what follows it will say that all is well.
+                    # The event may be older than our own write; then the next one will show that write.
                     node.due[metric] = max(now, node.wrote_at + _OWN_WRITE_S)
             elif known is None or at > known or (at < known and now - node.wrote_at >= _OWN_WRITE_S):
                 node.written[metric] = at

@@ -1,9 +1,9 @@
 """
 The rebalancer: brings every policy's pods to its numbers in waves, and says in its status how it stands.
 
-``step`` looks at the policies with news and does what is due; the live app calls it in a loop, the simulator in
-virtual time, and both get the same moves.  A wave is as large as the limits allow, goes through the eviction API, and
-is over when every replacement is ready; only then is the next one planned, from scratch.
+``step`` looks at the policies whose pods changed and does what is due; the live app calls it in a loop, the
+simulator in virtual time, and both get the same moves.  A wave is as large as the limits allow, goes through the
+eviction API, and is over when every replacement is ready; only then is the next one planned, from scratch.
 """
 
 from __future__ import annotations
@@ -313,7 +313,7 @@ class Rebalancer:
             try:
                 await self._writer.annotate(cost.pod, cost.annotations)
             except (NotFoundError, ConflictError):
-                continue  # gone meanwhile, or changed: there will be news
+                continue  # gone meanwhile, or changed: an event will tell
 
     async def _write_status(self, survey: Survey, finding: Finding | None, memory: _Memory, writes_costs: bool) -> None:
         policy = survey.policy

@@ -3,7 +3,7 @@ Deletion costs: when a workload is scaled in, the pods that the policy can spare
 
 ReplicaSets delete pods with the lowest ``controller.kubernetes.io/pod-deletion-cost`` first.  ``controller`` writes
 what ``costs`` gives.  Every place in a domain has a cost, and pods keep the place they have, so that a pod that comes
-or goes changes no other.  A cost that somebody else wrote is left alone.
+or goes changes no other.  A cost that another client wrote is left alone.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _group_costs(group: Group, rules: Rules, survey: Survey, surveyor: Surveyor)
     for name, pods in members.items():
         own = [pod for pod in pods if _is_steered(pod, survey)]
         values = [_value(rules, group, name, place) for place in range(len(pods))]
-        # Pods that nobody can steer have the best places: they stay whatever happens.
+        # Pods whose order of deletion cannot be steered have the best places: they stay whatever happens.
         yield from _given(own, values[len(pods) - len(own) :])
 
 
@@ -70,7 +70,7 @@ def _given(pods: list[Pod], values: list[int]) -> Iterable[Cost]:
 
 
 def foreign_costs(survey: Survey) -> Iterable[Pod]:
-    """Pods that would have a cost of ours, had not somebody else written one: most often their template."""
+    """Pods that would have a cost of ours if another client, most often their template, had not written one."""
     for group in survey.groups:
         yield from (pod for pod in group.bound if _goes_by_cost(pod, survey) and _is_foreign(pod))
 
@@ -89,7 +89,7 @@ def _is_foreign(pod: Pod) -> bool:
 
 
 def _own_cost(pod: Pod) -> int | None:
-    """The cost that we gave it; None if it has none, or somebody else's."""
+    """The cost that we gave it; None if it has none, or one that another client wrote."""
     text = pod.annotations.get(DELETION_COST)
     if text is None or pod.annotations.get(OWN_DELETION_COST) != text:
         return None

@@ -120,7 +120,7 @@ class Flights:
             flight.is_outdated = True
 
     def _is_made_up_for(self, flight: Flight, pods: list[Pod], wanted: dict[str, int]) -> bool:
-        """The controller wants fewer pods by now, and has them, or is gone with all of them: nobody will come."""
+        """The controller wants fewer pods by now, and has them, or is gone with all of them: no more will come."""
         size = wanted.get(flight.controller)
         is_gone = all(pod.uid != flight.move.pod.uid for pod in pods)
         own = [pod for pod in pods if controller_of(pod) == flight.controller]

@@ -2,7 +2,7 @@
 The cluster as the rebalancer sees it: everything the engine is told, and beside it pods by namespace and nodes that
 are not ready.
 
-The live app and the simulator tell it every event of the cluster; ``controller`` asks which namespaces have news.
+The live app and the simulator tell it every event of the cluster; ``controller`` asks which namespaces changed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Observed:
         """Names of nodes that are not ready."""
         self._pods: dict[str, dict[str, Pod]] = {}
         self._labelled: dict[tuple[str, str, str], dict[str, Pod]] = {}
-        """Pods by namespace, label and value: with very many policies nobody looks at all pods for each."""
+        """Pods by namespace, label and value: with many policies, looking at all pods for each would take long."""
         self._changed: set[str] = set()
         self._all_changed = True
 
@@ -71,7 +71,7 @@ class Observed:
                 pass
 
     def take_news(self) -> Collection[str] | None:
-        """The namespaces with news since the last call; None if it could be any of them."""
+        """The namespaces that changed since the last call; None if it could be any of them."""
         news = None if self._all_changed else self._changed
         self._changed, self._all_changed = set(), False
         return news
@@ -151,7 +151,7 @@ def is_ready_node(node: Node) -> bool:
 
 
 def is_ready(pod: Pod) -> bool:
-    """On a node, running, and ready as far as anybody says."""
+    """On a node, running, and not reported as unready."""
     if not pod.node_name or pod.is_terminating or pod.is_terminal:
         return False
     ready = pod.condition("Ready")
@@ -161,6 +161,6 @@ def is_ready(pod: Pod) -> bool:
 
 
 def controller_of(pod: Pod) -> str:
-    """Who looks after a pod, as ``Kind/name``; "" for nobody.  Names, since uids in files need not be true."""
+    """Who looks after a pod, as ``Kind/name``; "" if none does.  Names, since uids in files need not be true."""
     owner = pod.controller
     return f"{owner.kind}/{owner.name}" if owner is not None else ""

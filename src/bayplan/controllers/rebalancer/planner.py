@@ -158,7 +158,7 @@ class _Search:
     # -- searching --
 
     def _go(self, path: list[Move], candidates: dict[str, list[Pod]]) -> bool:
-        """Go on from the moves made so far; true when it cannot get better, or nobody may ask any more."""
+        """Go on from the moves made so far; true when it cannot get better, or no question is left."""
         if len(path) > len(self._best):
             self._best = list(path)
         if len(self._best) >= self._most:

@@ -1,5 +1,5 @@
 """
-Which pods are left where they are, and why: nobody would replace them, or moving them would cost more than it gives.
+Which pods are left where they are, and why: they would not be replaced, or moving them would cost more than it gives.
 
 ``planner`` asks for every pod of a domain that has too many; people read the reasons in the plan.
 """
@@ -91,7 +91,7 @@ class Protection:
         return f"it is younger than {age:g} s" if created is not None and self._now - created < age else ""
 
     def _size(self, owner: OwnerReference, namespace: str) -> int:
-        """How many pods its controller wants; of a controller nobody knows here, how many there are."""
+        """How many pods its controller wants; of a controller of an unknown kind, how many there are."""
         known = self._objects.get(owner.kind, namespace, owner.name)
         replicas = getattr(getattr(known, "spec", None), "replicas", None)
         return self._sizes[f"{owner.kind}/{owner.name}"] if replicas is None else int(replicas)

@@ -28,7 +28,7 @@ class Gates:
         """Why the pod must stay out, or None; the pod's gating plugin follows the answer."""
         plugins: Sequence[PreEnqueuePlugin] = self._plugins[queued.pod.scheduler_name]
         if queued.gating_plugin:
-            # Whoever gates the pod already goes first, since it most likely still does.
+            # The plugin that gates the pod already goes first, since it most likely still does.
             plugins = sorted(plugins, key=lambda plugin: plugin.name != queued.gating_plugin)
         pod = queued.pod
         for plugin in plugins:

@@ -44,7 +44,7 @@ class InFlight:
         self._pods[queued.pod.uid] = (self._dropped + len(self._events), queued)
 
     def record(self, event: ClusterEvent, old: Any, new: Any) -> None:
-        """Remember an event for those in flight; with nobody in flight nobody needs it."""
+        """Remember an event for the pods in flight, if there are any."""
         if self._pods:
             self._events.append(ClusterChange(event, old, new))
 

@@ -67,7 +67,7 @@ class LazyHeap:
         return None
 
     def first_key(self) -> Any | None:
-        """The smallest key, or None when nobody is here."""
+        """The smallest key, or None when the heap is empty."""
         entry = self._first()
         return None if entry is None else entry[0]
 

@@ -1,7 +1,7 @@
 """
 QueueMetrics: the queue's metrics, under kube-scheduler's names.
 
-``SchedulingQueue`` reports every move.  Counters go out at once; gauges are kept and written when somebody is
+``SchedulingQueue`` reports every move.  Counters go out at once; gauges are kept and written when a reader is
 about to read them, since they would cost more than the queue itself if written for every pod.
 """
 

@@ -113,7 +113,7 @@ def _problem(on: On) -> str:
 
 
 def _with_taint_updates(rules: tuple[On, ...]) -> tuple[On, ...]:
-    """Whoever waits for new nodes also waits for taints: a node often joins tainted and opens later."""
+    """A plugin that waits for new nodes also waits for taints: a node often joins tainted and opens later."""
     node_changes = Change(0)
     for rule in rules:
         if rule.kind == "Node":
@@ -134,7 +134,7 @@ class Requeueing:
         self._complained: set[tuple[str, str]] = set()
 
     def interest(self, event: ClusterEvent) -> Interest:
-        """Who wants to know of this event; false when nobody does."""
+        """Which plugins this event concerns; false when it concerns none."""
         key = (event.kind, int(event.change))
         interest = self._interests.get(key)
         if interest is None:

@@ -128,7 +128,7 @@ class SchedulingQueue:
     # -- scheduling cycles --
 
     def pop(self) -> QueuedPod | None:
-        """The next pod to schedule, now in flight; None if there is nobody, or only pods held by an error."""
+        """The next pod to schedule, now in flight; None if there is none, or only pods held by an error."""
         queued = self._active.pop()
         if queued is None:
             queued = self._backoff.pop_early()
@@ -299,7 +299,7 @@ class SchedulingQueue:
         return key in self._uids
 
     def publish_gauges(self) -> None:
-        """Write the queue's gauges, for whoever is about to read them."""
+        """Write the queue's gauges, which are about to be read."""
         self._numbers.publish(self.pending(), self._in_flight)
 
     # -- moving --
@@ -335,7 +335,7 @@ class SchedulingQueue:
                 return
 
     def _was_made_again(self, queued: QueuedPod, newest: Pod | None) -> bool:
-        """Another pod has its name by now, so nobody wants this one scheduled any more."""
+        """Another pod has its name by now, so this one need not be scheduled any more."""
         uid = queued.pod.uid
         return (newest is not None and newest.uid != uid) or self._uids.get(queued.pod.key, uid) != uid
 

@@ -7,7 +7,7 @@ by the plugins that rejected them, so an event costs nothing for pods whose reje
     rejected pod   found under (profile, plugin) for each of its rejectors
     gated pod      found under its gating plugin alone, whatever else rejected it before
 
-Hints can be wrong, so nobody waits longer than ``max_wait_s``: every half minute the pods that did are handed
+Hints can be wrong, so no pod waits longer than ``max_wait_s``: every half minute the pods that did are handed
 back.  A pod that was handed back and is still gated counts from that moment.
 """
 

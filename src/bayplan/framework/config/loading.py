@@ -39,7 +39,7 @@ API_VERSION = f"{GROUP}/v1"
 
 
 MoreMistakes: TypeAlias = "Callable[[SchedulerConfig], Iterable[Mistake]]"
-"""Finds what is wrong beyond the shape of the file: plugins nobody knows, args that make no sense."""
+"""Finds what is wrong beyond the shape of the file: unknown plugins, args that make no sense."""
 
 
 def load_config(
@@ -135,7 +135,7 @@ def _leave_out(body: dict[str, Any], loc: tuple[str | int, ...], is_missing: boo
 
 
 def _elsewhere(found: Iterable[Mistake], known: Iterable[Mistake]) -> list[Mistake]:
-    """Those at a path that nobody complained about yet: one mistake gets one line."""
+    """Those at a path that has no complaint yet: one mistake gets one line."""
     paths = {mistake.path for mistake in known}
     return [mistake for mistake in found if mistake.path not in paths]
 

@@ -60,7 +60,7 @@ class DisruptionBudgets:
 
 
 def _covers_some(budget: PodDisruptionBudget) -> bool:
-    """An empty selector covers nobody, nor does one that cannot be read; the latter must not stop all preemption."""
+    """An empty selector covers no pod, nor does one that cannot be read; the latter must not stop all preemption."""
     try:
         return not budget.selector.is_empty
     except ValueError:

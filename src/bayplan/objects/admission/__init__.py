@@ -1,1 +1,1 @@
-"""What an API server does to an object that somebody writes: defaults, checks, refusals."""
+"""What an API server does to an object before it stores it: defaults, checks, refusals."""

@@ -38,7 +38,7 @@ _INDEXED = "Indexed"
 
 
 def check_created(thing: ApiObject) -> Mistakes:
-    """Every mistake that only counts in what somebody wrote."""
+    """Every mistake that only counts in an object as it was written."""
     yield from _metadata(thing.metadata)
     check = _CHECKS.get(type(thing))
     if check is not None:

@@ -1,4 +1,4 @@
-"""What an API server adds to an object from a file before anybody else sees it.
+"""What an API server adds to an object from a file before others see it.
 
 `loading` calls `default_object` for everything in the files; the simulator calls `default_pod` for the pods it
 makes. All functions are pure and change nothing when applied twice. `validating` finds the mistakes.
@@ -179,7 +179,7 @@ def _default_storage_class(thing: volume.StorageClass) -> volume.StorageClass:
 
 
 def _default_volume(thing: volume.PersistentVolume) -> volume.PersistentVolume:
-    # The API server says Pending until the volume controller has looked; for files nobody will look later.
+    # The API server says Pending until the volume controller has looked; for files, none will.
     phase = thing.status.phase or ("Bound" if thing.spec.claim_ref else "Available")
     return replace(
         thing,

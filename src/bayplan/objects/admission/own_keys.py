@@ -1,6 +1,6 @@
-"""The annotations and labels of the domain bayplan.io: which there are, and on which objects somebody reads them.
+"""The annotations and labels of the domain bayplan.io: which there are, and on which objects they are read.
 
-`loading` asks about what comes from files, `placement` about Placements. One that nobody reads is a mistake: it is
+`loading` asks about what comes from files, `placement` about Placements. One that is not read is a mistake: it is
 misspelt, or it stands where it has no effect.
 """
 
@@ -68,7 +68,7 @@ _TEMPLATES = {
 
 
 def check_own_keys(kind: str, raw: Mapping[str, Any]) -> list[InputError]:
-    """Every annotation and label of our own that nobody would read of an object as it was written."""
+    """Every annotation and label of our own that would not be read of an object as it was written."""
     found = [*check_metadata(kind, raw.get("metadata"), "metadata")]
     path = _TEMPLATES.get(kind, ())
     if path:

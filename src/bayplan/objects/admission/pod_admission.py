@@ -1,4 +1,4 @@
-"""What an API server refuses in the spec of a pod or of a pod template that somebody writes.
+"""What an API server refuses in the spec of a pod or of a pod template.
 
 `created` calls `check_spec`; what plugins read is checked by `validating` already.
 """

@@ -143,7 +143,7 @@ def _written(milli: int) -> str:
 
 
 def _with_priority(spec: PodSpec, classes: Mapping[str, PriorityClass], is_stored: bool) -> PodSpec:
-    """A priority that is a number already stays: it was admitted once, or somebody tries something out."""
+    """A priority that is a number already stays: it was admitted once, or is there to try something out."""
     name = spec.priority_class_name
     chosen = _priority_class(name, classes, must_exist=spec.priority is None)
     number = 0 if chosen is None else chosen.value

@@ -1,4 +1,4 @@
-"""What an API server refuses in volumes, claims and their classes that somebody writes.
+"""What an API server refuses in volumes, claims and their classes.
 
 `created` calls these for objects, `pod_admission` for the volumes of pods.
 """

@@ -45,7 +45,7 @@ class Document:
 
     @property
     def meta(self) -> dict[str, Any]:
-        """Its metadata; empty where something else is written there, which whoever decodes it will tell."""
+        """Its metadata; empty where something else is written there, which decoding will tell."""
         meta = self.raw.get("metadata")
         return meta if isinstance(meta, dict) else {}
 
@@ -110,7 +110,7 @@ def _read_one(name: str, stdin: bytes | None) -> Iterator[Document]:
     text = file_reading.text_of(name, stdin=stdin)
     found = json_reading.documents(text, source)
     for each in found or _yaml(text, source):
-        # Nobody knows on which line of its only list an object stands.
+        # It is not known on which line of its only list an object stands.
         line = 0 if found and len(found) == 1 and _is_list(each.value) else each.line
         yield from _flatten(each.value, source, line, each.item_lines)
 

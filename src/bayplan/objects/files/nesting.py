@@ -33,7 +33,7 @@ def check_json(text: str, source: str) -> None:
 
 
 def check_yaml(text: str, source: str) -> None:
-    """InputError for YAML that is far too deep; what is no YAML is told by whoever reads it.
+    """InputError for YAML that is far too deep; what is no YAML is told by its reader.
 
     A level takes a bracket of its own, or a column: where there are few of both, nothing has to be parsed for this.
     """

@@ -1,6 +1,6 @@
-"""What the aliases of a YAML file unfold to, counted before anybody unfolds it.
+"""What the aliases of a YAML file unfold to, counted before they are unfolded.
 
-`yaml_reading` shares what an alias names instead of copying it; whoever walks through the values later meets it again
+`yaml_reading` shares what an alias names instead of copying it; code that walks through the values later meets it again
 at every place. A few lines that name one another can stand for more than any machine holds.
 """
 

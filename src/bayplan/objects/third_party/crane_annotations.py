@@ -2,7 +2,7 @@
 
 The annotator writes them, the Dynamic plugin reads them, and so do crane-scheduler and its controller. Bayplan writes
 true UTC. Crane's controller writes the hour of its own time zone with a "Z" behind it, which nothing in the text gives
-away: whoever reads annotations of its making names that zone (`time_zone`).
+away: readers of its annotations name that zone (`time_zone`).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def is_ahead(at: float, now: float) -> bool: ...
 @overload
 def is_ahead(at: Times, now: float) -> Answers: ...
 def is_ahead(at: float | Times, now: float) -> bool | Answers:
-    """Is this a time to come?  Then nobody knows how old the value is: its writer may have died hours ago."""
+    """Is this a time to come?  Then the age of the value is unknown: its writer may have died hours ago."""
     return at > now + SKEW_S
 
 

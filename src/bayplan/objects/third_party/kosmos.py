@@ -106,7 +106,7 @@ class WorkloadPolicyStatus(Wire, frozen=True, kw_only=True):
 
 
 class WorkloadPolicy(ApiObject, frozen=True, kw_only=True):
-    """How many of the pods that a selector matches belong into each domain of a node label."""
+    """How many of the pods that a selector matches belong in each domain of a node label."""
 
     spec: WorkloadPolicySpec = WorkloadPolicySpec()
     status: WorkloadPolicyStatus = WorkloadPolicyStatus()
@@ -119,7 +119,7 @@ class WorkloadPolicy(ApiObject, frozen=True, kw_only=True):
     @property
     def fills(self) -> bool:
         """Is one domain filled after the other?  Otherwise all grow at the same pace."""
-        # The API server fills in allocationMethod: Balance, so its other name goes first where somebody wrote it.
+        # The API server fills in allocationMethod: Balance, so its other name goes first where it is written.
         written = self.spec.schedule_strategy or self.spec.allocation_method
         return ALLOCATION_METHODS.get(written.lower(), BALANCE) == FILL
 

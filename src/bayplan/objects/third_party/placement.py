@@ -1,4 +1,4 @@
-"""The objects of Open Cluster Management that say which clusters there are and which ones somebody wants.
+"""The objects of Open Cluster Management that say which clusters there are and which ones are wanted.
 
 `placement` decides over them; `placement_validating` says what can be wrong with a Placement. Groups, names and fields
 are the published ones. What goes beyond them (`scope`, `maxMoves`, `groupSelector`, `minDomains`, `weights`) may also
@@ -139,7 +139,7 @@ class AddOnPlacementScore(ApiObject, frozen=True, kw_only=True):
     status: AddOnPlacementScoreStatus = AddOnPlacementScoreStatus()
 
 
-# -- what somebody wants --
+# -- what is wanted --
 
 
 class ClaimSelector(Wire, frozen=True, kw_only=True):
@@ -253,7 +253,7 @@ class PlacementStatus(Wire, frozen=True, kw_only=True):
 
 
 class Placement(ApiObject, frozen=True, kw_only=True):
-    """Which clusters somebody wants, and how many."""
+    """Which clusters are wanted, and how many."""
 
     spec: PlacementSpec = PlacementSpec()
     status: PlacementStatus = PlacementStatus()

@@ -17,7 +17,7 @@ from bayplan.placement.table import Numbers
 
 
 class Balance(ClusterScorer):
-    """See the module docstring."""
+    """Prefers clusters that fewer other placements have."""
 
     name = "Balance"
 

@@ -18,7 +18,7 @@ from bayplan.placement.table import ABSENT, ClusterTable, Mask
 
 
 class Predicate(ClusterFilter):
-    """See the module docstring."""
+    """Keeps clusters that any one of the placement's predicates selects."""
 
     name = "Predicate"
 

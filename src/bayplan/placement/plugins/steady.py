@@ -9,7 +9,7 @@ from bayplan.placement.table import Numbers
 
 
 class Steady(ClusterScorer):
-    """See the module docstring."""
+    """Prefers clusters that the placement has already."""
 
     name = "Steady"
 

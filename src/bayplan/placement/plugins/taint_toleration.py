@@ -18,7 +18,7 @@ from bayplan.placement.table import FOREVER, Mask, time_of
 
 
 class TaintToleration(ClusterFilter):
-    """See the module docstring."""
+    """Keeps clusters whose taints the placement tolerates."""
 
     name = "TaintToleration"
 

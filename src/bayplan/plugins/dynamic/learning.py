@@ -29,7 +29,7 @@ Workload = tuple[str, str, str]
 
 
 def workload_of(pod: Pod) -> Workload:
-    """Who made the pod: the Deployment rather than its ReplicaSet; the pod itself if nobody did."""
+    """Who made the pod: the Deployment rather than its ReplicaSet; the pod itself if it has no owner."""
     owner = pod.controller
     if owner is None:
         return "Pod", pod.namespace, pod.name

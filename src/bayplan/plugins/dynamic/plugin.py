@@ -49,7 +49,7 @@ COUNT_EVERY_S = 10.0
 
 
 class Dynamic(FilterPlugin, ScorePlugin):
-    """See the module docstring."""
+    """Nodes by their real load, as Crane's plugin of that name judges it."""
 
     name = "Dynamic"
     Args = DynamicArgs
@@ -101,7 +101,7 @@ class Dynamic(FilterPlugin, ScorePlugin):
     def score(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Scores:
         return self.judge().scores(nodes, self._expected(nodes, pod), self._now())
 
-    # -- for people, and for whoever simulates the annotator --
+    # -- for people, and for the simulated annotator --
 
     def tell(self, pod: Pod, node: NodeView) -> Sequence[str]:
         expected = self._expected_on(node, pod)
@@ -137,7 +137,7 @@ class Dynamic(FilterPlugin, ScorePlugin):
         return judge.too_high(old, None, None) is not None
 
     def _count_unknown(self, judge: Judge, nodes: NodeTable, now: float) -> None:
-        """Nobody is kept away by a load that is not known, so somebody must be able to see it."""
+        """A load that is not known keeps no pod away, so people must be able to see it."""
         if 0 <= now - self._counted_at < COUNT_EVERY_S or len(nodes) < nodes.total_nodes:
             return
         self._counted_at = now

@@ -23,7 +23,7 @@ from bayplan.objects.third_party.crane_annotations import GRACE_S, HOT_VALUE, HO
 Numbers: TypeAlias = "npt.NDArray[np.float64]"
 
 UNKNOWN = math.nan
-"""The load of a node that nobody knows; it is never above a limit."""
+"""The load of a node whose load is not known; it is never above a limit."""
 
 
 class Metric(NamedTuple):

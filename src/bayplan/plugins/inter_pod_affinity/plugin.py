@@ -63,7 +63,7 @@ class InterPodAffinityArgs(PluginArgs):
 
 
 class InterPodAffinity(PreFilterExtensions, FilterPlugin, PreScorePlugin, ScorePlugin):
-    """See the module docstring."""
+    """Place pods beside, or away from, other pods."""
 
     name = "InterPodAffinity"
     reads = ("Namespace",)

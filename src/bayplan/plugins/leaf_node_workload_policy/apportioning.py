@@ -39,7 +39,7 @@ def shared(total: int, weights: Sequence[int]) -> list[int]:
     whole = sum(weights)
     if whole <= 0 or total <= 0:
         return parts
-    # Nobody gets less than this in the end, so the search can begin there and is short however large the total is.
+    # No domain gets less than this in the end, so the search can begin there and is short however large the total is.
     for index, weight in enumerate(weights):
         parts[index] = max(0, (total - len(weights)) * weight // whole)
     queue = [(_Turn(parts[index], weight), index) for index, weight in enumerate(weights) if weight > 0]

@@ -2,7 +2,7 @@
 LeafNodeWorkloadPolicy: so many pods of a workload in this domain, so many in that one.
 
 A pod names a WorkloadPolicy of its namespace in the label ``workload-policy/kosmos.io``.  The policy names a node
-label, whose values are its domains, and how many of the pods that its selector matches belong into each.  Required
+label, whose values are its domains, and how many of the pods that its selector matches belong in each.  Required
 policies keep pods out of domains that have theirs; Preferred ones only rank them last, so pods beyond the numbers
 still go somewhere.  Fill completes one domain after the other, Balance lets all grow at the same pace.
 
@@ -61,7 +61,7 @@ class LeafNodeWorkloadPolicyArgs(PluginArgs):
 
 
 class LeafNodeWorkloadPolicy(PreFilterExtensions, FilterPlugin, PreScorePlugin, ScorePlugin, ReservePlugin):
-    """See the module docstring."""
+    """So many pods of a workload in this domain, so many in that one."""
 
     name = "LeafNodeWorkloadPolicy"
     Args = LeafNodeWorkloadPolicyArgs
@@ -179,9 +179,9 @@ class LeafNodeWorkloadPolicy(PreFilterExtensions, FilterPlugin, PreScorePlugin, 
 
 def _is_own_policy(pod: Pod, old: WorkloadPolicy | None, new: WorkloadPolicy | None) -> bool:
     """
-    News about the status alone, which controllers write, help nobody.
+    A change of the status alone, which controllers write, helps no pod.
 
-    One that went helps nobody either, but what the pod says of it is not true any more.
+    One that went helps no pod either, but what the pod's condition says of it is not true any more.
     """
     policy = new or old
     if policy is None or policy.namespace != pod.namespace or policy.name != policy_name(pod):

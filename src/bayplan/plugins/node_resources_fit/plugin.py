@@ -47,7 +47,7 @@ ASKED: Key[tuple[Asked, ...]] = Key("NodeResourcesFit.asked")
 
 
 class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
-    """See the module docstring."""
+    """The node must have room for what the pod requests, and some fills are better than others."""
 
     name = "NodeResourcesFit"
     Args = NodeResourcesFitArgs

@@ -3,7 +3,7 @@ Constraints for pods that write none: what the profile may set, and whom such a 
 
 ``plugin`` asks ``DefaultConstraints`` for every pod without topologySpreadConstraints.  Their selector is not
 written anywhere: it is put together from the Services that select the pod and from the controller that owns
-it.  A pod that nobody selects or owns gets no constraints at all.
+it.  A pod without a service and without an owner gets no constraints at all.
 """
 
 from __future__ import annotations

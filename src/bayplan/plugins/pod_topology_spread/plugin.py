@@ -42,7 +42,7 @@ from bayplan.plugins.pod_topology_spread.default_constraints import DefaultConst
 
 
 class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, ScorePlugin):
-    """See the module docstring."""
+    """Keep pods of one kind evenly spread over zones, hosts or any other node label."""
 
     name = "PodTopologySpread"
     reads = ("Service", "ReplicationController", "ReplicaSet", "StatefulSet")

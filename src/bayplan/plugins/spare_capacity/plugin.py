@@ -57,7 +57,7 @@ SHORT_OF_BOTH = Reason(Code.UNSCHEDULABLE, "node(s) had too little spare cpu and
 
 
 class SpareCapacity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
-    """See the module docstring."""
+    """Pods of the class ``spare`` go where guaranteed pods leave idle what they asked for."""
 
     name = "SpareCapacity"
     Args = SpareCapacityArgs

@@ -47,6 +47,6 @@ class GoneNodes:
         return found
 
     def next_due_s(self) -> float | None:
-        """Seconds until somebody is due; None if nobody waits."""
+        """Seconds until the next machine is due; None if none waits."""
         times = [gone.since + self._after_s for gone in self._nodes.values() if gone.waiting]
         return max(0.0, min(times) - self._clock.now()) if times else None

@@ -2,7 +2,7 @@
 Noting nodes: what is written to owners' annotations, and what is kept in mind until it is.
 
 A pod is bound first and its node is noted after that, so what was decided is true from the moment it is kept here;
-the annotation follows.  Writes are on condition that nobody changed the object since it was last seen.  Whoever set
+the annotation follows.  Writes are on condition that the object did not change since it was last seen.  Whoever set
 the annotation to something else meanwhile has decided otherwise, and that holds.  All that is to be noted in one object
 is written at once: pods of a large StatefulSet would be in one another's way.  ``plugin`` owns the one ``Notes``.
 """
@@ -40,7 +40,7 @@ class Note:
 
     node: str
     over: set[str | None]
-    """What the annotation may say until then: anything else was written by somebody who decided otherwise."""
+    """What the annotation may say until then: anything else was written by another client, on purpose."""
     pod: Pod | None = None
     """Whose events tell of trouble."""
     is_written: bool = False
@@ -110,11 +110,11 @@ class Notes:
 
     @property
     def is_behind(self) -> bool:
-        """Is there anything that is not written yet, be it that somebody is at it?"""
+        """Is anything not written yet, writes under way included?"""
         return any(self._due(uid) for uid in self._notes)
 
     def unwritten(self, *, with_refused: bool = True) -> list[Place]:
-        """What nobody is writing now, one of each owner; what was refused before, only if that is to be tried again."""
+        """What is not being written now, one of each owner; what was refused before, only if that is tried again."""
         found = {}
         for uid in self._notes.keys() - self._at_work:
             for place, note in self._due(uid).items():
@@ -128,7 +128,7 @@ class Notes:
     async def write(self, place: Place) -> None:
         """Write all notes of this owner; if that fails they stay in mind, and are written later."""
         if place.uid in self._at_work:
-            # Whoever is at it goes on until nothing is left.
+            # The write under way goes on until nothing is left.
             return
         self._at_work.add(place.uid)
         try:

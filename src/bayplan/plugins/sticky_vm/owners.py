@@ -57,7 +57,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Loose:
-    """A pod that sticks to no node, and why, where somebody may wonder."""
+    """A pod that sticks to no node, and why, where that is not obvious."""
 
     why: str = ""
 
@@ -127,7 +127,7 @@ class Finder:
         return claimants[0] if claimants else None
 
     def seen_on(self, instance: VirtualMachineInstance) -> str:
-        """The node an instance runs on or ran on, as far as anybody can tell; "" before it was ever placed."""
+        """The node an instance runs on or ran on, as far as that is known; "" before it was ever placed."""
         if instance.status.node_name:
             return instance.status.node_name
         for row, pod in self._pods_of(INSTANCE, instance):

@@ -77,7 +77,7 @@ STATE: Key[Sticking] = Key("StickyVM")
 
 
 class StickyVM(PreFilterPlugin, FilterPlugin, PostBindPlugin):
-    """See the module docstring."""
+    """A virtual machine always returns to its node."""
 
     name = "StickyVM"
     Args = StickyVMArgs
@@ -198,7 +198,7 @@ class StickyVM(PreFilterPlugin, FilterPlugin, PostBindPlugin):
         while True:
             self._notes.woken.clear()
             self._release_due()
-            # News must not be the reason to ask again and again for what was refused.
+            # An event must not be the reason to ask again and again for what was refused.
             is_due = time() >= retry_at
             if is_due:
                 retry_at = time() + RETRY_S

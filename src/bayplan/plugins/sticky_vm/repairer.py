@@ -49,7 +49,7 @@ class Repairer:
             self._repair_set(owner)
 
     def machine_changed(self, machine: VirtualMachine) -> None:
-        """Note where it runs, if nothing is noted at all; an empty note was left by somebody who released it."""
+        """Note where it runs, if nothing is noted at all; an empty note means that it was released."""
         instance = self._finder.instance_of(machine)
         if instance is not None and self._is_ours(instance):
             self._repair(machine, instance.status.node_name)
@@ -78,7 +78,7 @@ class Repairer:
                 self._notes.take(place, owner, node)
 
     def _follow(self, machine: VirtualMachine, instance: VirtualMachineInstance, source: str) -> None:
-        """The machine has moved.  A note of any other node than the one it left is somebody's decision."""
+        """The machine has moved.  A note of any other node than the one it left was written on purpose."""
         place, node = self._finder.place(machine), instance.status.node_name
         if node and self._is_ours(instance) and self._notes.node(place, machine) == source:
             log.info("VM has moved, its annotation follows", owner=str(place), node=node, moved_from=source)
@@ -86,7 +86,7 @@ class Repairer:
             self._notes.take(place, machine, node, beside=moved)
 
     def _has_followed(self, machine: VirtualMachine, instance: VirtualMachineInstance) -> bool:
-        """Was this very move noted once?  Then whoever wrote the node it left wants the machine back there."""
+        """Was this very move noted once?  Then the node it left was written again to send the machine back there."""
         key = moved_key(self._finder.place(machine))
         return bool(instance.migration) and machine.annotations.get(key) == instance.migration
 

@@ -1,9 +1,9 @@
 """
 What volumes and claims will say once the API server has heard of our decisions.
 
-Between choosing a node and the news that claims are bound lie seconds.  Until then the next pods must see a chosen
+Between choosing a node and the event that claims are bound lie seconds.  Until then the next pods must see a chosen
 volume as taken: ``Assumed`` shows the changed object in place of the stored one, as long as the stored one is the
-version that was changed.  News from the API server always wins.
+version that was changed.  What the API server says always wins.
 
 ``plugin`` has one for each profile, as kube-scheduler does.  Pods of two profiles can so choose the same volume at
 the same time; the second write then fails with a conflict and its pod is tried again.
@@ -20,7 +20,7 @@ from bayplan.plugins.object_index import Follower
 
 Changeable: TypeAlias = "PersistentVolume | PersistentVolumeClaim"
 
-# Entries that the news made void are only looked for when there are this many.
+# Entries that events made void are only looked for when there are this many.
 MANY = 256
 
 

@@ -71,7 +71,7 @@ class Reserved:
 
 
 def reserve(found: Found, node_name: str, assumed: Assumed) -> Reserved:
-    """Take what was found, so that nobody else does."""
+    """Take what was found, so that no other pod does."""
     taken = Reserved()
     try:
         for claim, volume in found.bindings:
@@ -95,7 +95,7 @@ def _assume(write: Write, assumed: Assumed) -> None:
 
 
 def set_aside(volume: PersistentVolume, claim: PersistentVolumeClaim) -> Write:
-    """The volume named for the claim, with a mark unless somebody had named it before."""
+    """The volume named for the claim, with a mark unless it was named before."""
     known, meta = volume.spec.claim_ref, volume.metadata
     reference = ObjectReference(
         api_version="v1",
@@ -195,7 +195,7 @@ def _is_provisioned(write: Write, node: NodeView, handle: Handle) -> bool:
     if claim.spec.volume_name:
         volume = _volume(handle, claim.spec.volume_name)
         if volume is None:
-            return False  # it has been made, and the news of it is on its way
+            return False  # it has been made, and its event is on its way
         _check_reach(volume, node, handle)
     return claim.is_bound
 
@@ -234,6 +234,6 @@ def _claim(handle: Handle, namespace: str, name: str) -> PersistentVolumeClaim |
 
 
 def _is_older(stored: ApiObject, version: str) -> bool:
-    """Is this from before our own write?  Objects from files have no version until somebody writes them."""
+    """Is this from before our own write?  Objects from files have no version until they are written."""
     seen = stored.metadata.resource_version or "0"
     return seen.isdigit() and version.isdigit() and int(seen) < int(version)

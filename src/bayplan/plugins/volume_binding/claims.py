@@ -168,7 +168,7 @@ def could_serve(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
 
 
 def is_on_offer(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-    """What must hold of a volume that anybody may take."""
+    """What must hold of a volume that any claim may take."""
     return (
         volume.status.phase == AVAILABLE
         and claim.selector.matches(volume.labels)

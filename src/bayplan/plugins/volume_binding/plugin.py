@@ -76,7 +76,7 @@ class VolumeBindingArgs(PluginArgs):
 
 
 class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, ReservePlugin, PreBindPlugin):
-    """See the module docstring."""
+    """A pod runs where its volumes can be reached, or can still be made."""
 
     name = "VolumeBinding"
     Args = VolumeBindingArgs

@@ -2,7 +2,7 @@
 What the disruption controller does: keeps the status of every PodDisruptionBudget in step with the pods.
 
 ``cluster`` tells it of pods and passes on the budgets that changed.  A budget that has a status in its file keeps that
-one: it was taken from a real cluster, or somebody tries something out.
+one: it was taken from a real cluster, or is there to try something out.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 What the node lifecycle controller makes of a node's conditions: taints.
 
 ``timed_changes`` asks it for the nodes at the start of a simulation and for those that come or change later.  Taints
-that are written on a node stay: they were taken from a cluster, or somebody tries something out.
+that are written on a node stay: they were taken from a cluster, or are there to try something out.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PRESSURES = {
 }
 _UNREADY = {"False": NOT_READY_TAINT_KEY, "Unknown": UNREACHABLE_TAINT_KEY}
 
-# Where most of a zone is not ready, the fault is probably not with the nodes, and nobody is evicted from them.
+# Where most of a zone is not ready, the fault is probably not with the nodes, and no pod is evicted from them.
 _MANY_UNREADY = 2
 _LARGE_SHARE = 0.55
 _LARGE_ZONE = 50

@@ -17,7 +17,7 @@ from bayplan.objects.toleration import NO_EXECUTE, Taint, Toleration, tolerates
 from bayplan.simulator.cluster import EVICTED, SimulatedCluster
 
 MOST_EVICTIONS = 3
-"""How often a pod and those after it are evicted before nobody waits for the next time."""
+"""How often a pod and those after it are evicted before the run stops waiting for the next time."""
 
 
 @dataclass(frozen=True, slots=True)

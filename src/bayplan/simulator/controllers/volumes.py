@@ -3,7 +3,7 @@ What the volume controller, the provisioners and the ephemeral volume controller
 
 ``world`` lets it settle the claims at the start, ``cluster`` tells it of pods and passes on what the scheduler
 writes.  Claims whose file has a status are left as they are until the scheduler writes about them, and pods whose
-file has one get no claims: they were taken from a real cluster, or somebody tries something out.
+file has one get no claims: they were taken from a real cluster, or are there to try something out.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ class Workloads:
         return (MACHINE, name) if kind == INSTANCE else None
 
     def size(self, thing: ApiObject) -> int | None:
-        """How many pods a workload wants now; None if nobody looks after it."""
+        """How many pods a workload wants now; None if no controller looks after it."""
         own = self._replica_set_of(thing) if isinstance(thing, Deployment) else thing
         controller = self._controllers.get(_key(own))
         return None if controller is None else controller.wanted
@@ -163,7 +163,7 @@ class Workloads:
         return self.made[before:], list(self._controllers[_key(own)].begin())
 
     def knows(self, thing: ApiObject) -> bool:
-        """Whether somebody looks after the pods of this workload."""
+        """Whether a controller looks after the pods of this workload."""
         if isinstance(thing, Deployment):
             return self._has_set(thing)
         return _key(thing) in self._controllers

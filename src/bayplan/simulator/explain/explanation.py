@@ -28,7 +28,7 @@ from bayplan.simulator.world import World
 
 API_VERSION = "bayplan.io/v1alpha1"
 SCHEDULABLE, UNSCHEDULABLE, BOUND, WAITING, ERROR = "Schedulable", "Unschedulable", "Bound", "Waiting", "Error"
-"""Waiting: Permit holds the pod.  Error: a plugin failed, so that nobody can say."""
+"""Waiting: Permit holds the pod.  Error: a plugin failed, so that it is not known."""
 
 _SHORT_OF = "Insufficient "
 _FULL = "Too many pods"
@@ -178,7 +178,7 @@ def _rank(node: dict[str, Any], chosen: str | None) -> tuple[int, bool, str]:
 
 
 def _unlooked(decision: Decision, diagnosis: Diagnosis) -> list[dict[str, Any]]:
-    """Nodes nobody judged: the nominated node fits, or enough others were found."""
+    """Nodes that were not judged: the nominated node fits, or enough others were found."""
     judged = set(decision.feasible.tolist())
     nominated = decision.pod.nominated_node_name
     enough = "the nominated node fits" if nominated and nominated == decision.node else "enough other nodes fit"

@@ -38,7 +38,7 @@ class Owners(Protocol):
 
 
 class Subject(NamedTuple):
-    """Kind, namespace and name; the namespace is "" until somebody says which."""
+    """Kind, namespace and name; the namespace is "" until it is known."""
 
     kind: str
     namespace: str
@@ -54,7 +54,7 @@ class Subject(NamedTuple):
         return pod.name == self.name if self.kind == POD else self._owned(workloads.owners(pod))
 
     def _owned(self, owners: Iterable[tuple[str, str]]) -> bool:
-        # A kind that nobody knows here is as people type it.
+        # A kind that is not known here stays as it was typed.
         return any(name == self.name and kind.lower() == self.kind.lower() for kind, name in owners)
 
 

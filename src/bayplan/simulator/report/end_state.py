@@ -1,7 +1,7 @@
 """
 The cluster at the end of a simulation, as manifests: the input of the next run.
 
-``bayplan simulate -o manifests`` prints ``heading`` and ``manifests``.  What nobody changed stands there as it was
+``bayplan simulate -o manifests`` prints ``heading`` and ``manifests``.  What was not changed stands there as it was
 written; what was made or changed, as the scheduler knows it.  Pods that are gone are left out, and nothing is made
 twice: pods name their owners, claims their volumes.
 """

@@ -56,7 +56,7 @@ def summary(nodes: NodeTable, told: Sequence[tuple[dict[str, Any], Resources]]) 
 
 
 def _by_workload(told: Iterable[tuple[dict[str, Any], Resources]]) -> list[dict[str, Any]]:
-    """Pods that nobody looks after stand together in their namespace."""
+    """Pods without a controller stand together in their namespace."""
     states: dict[tuple[str, str | None], Counter[str]] = {}
     sums: dict[tuple[str, str | None], Counter[str]] = {}
     for pod, asked in told:
