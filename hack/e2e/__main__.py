@@ -18,7 +18,7 @@ from hack.e2e.verdicts import Verdict, only_bayplan_fails, read, table
 from hack.kube import build as kube
 
 FOCUS = r"\[sig-scheduling\]"
-SKIP = r"\[Feature:|\[FeatureGate:.*\[(Alpha|Beta|Deprecated)|\[Disruptive\]|\[Flaky\]"
+SKIP = r"\[Feature:OffByDefault\]|\[Disruptive\]|\[Flaky\]"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

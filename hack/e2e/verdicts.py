@@ -13,7 +13,7 @@ from bayplan import text_layout
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 TEST = "[It]"
 """What the names of tests begin with; before and after them a report has set-up and tidying up."""
-_LABELS = re.compile(r"\[sig-\w+\] |\[[A-Z]\w+\] ?|\[[^\]]+\]$")
+_LABELS = re.compile(r"\[sig-\w+\] |\[[A-Z]\w+(:\w+)?\] ?|\[[^\]]+\]$")
 
 
 @dataclass(frozen=True, slots=True)

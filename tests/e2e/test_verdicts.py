@@ -9,7 +9,7 @@ from hack.e2e.verdicts import FAILED, PASSED, SKIPPED, Verdict, only_bayplan_fai
 REPORT = """<?xml version="1.0"?>
 <testsuites><testsuite>
   <testcase name="[SynchronizedBeforeSuite]"></testcase>
-  <testcase name="[It] [sig-scheduling] Ports [Serial] collide [Conformance] [sig-scheduling, Serial]"></testcase>
+  <testcase name="[It] [sig-scheduling] Ports [Serial] collide [Feature:Ports] [Beta] [sig-scheduling, Serial]"></testcase>
   <testcase name="[It] [sig-scheduling] Zones spread [sig-scheduling]"><failure message="no such zone&#xA;at x.go:3"/></testcase>
   <testcase name="[It] [sig-scheduling] Zones differ [sig-scheduling]"><skipped message="skipped - needs two"/></testcase>
   <testcase name="[It] [sig-node] not chosen [sig-node]"><skipped message="skipped"/></testcase>
