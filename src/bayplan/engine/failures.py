@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bayplan.engine.event_handlers import EventHandlers
 from bayplan.engine.events import BindFailed
-from bayplan.engine.intents import Emit, Evict, Intent, PatchStatus
+from bayplan.engine.intents import Emit, Evict, FollowUp, Intent, PatchStatus
 from bayplan.engine.plugin_calls import log
 from bayplan.engine.queue.scheduling_queue import SchedulingQueue
 from bayplan.errors import ConflictError, LeadershipLostError, NotFoundError
@@ -47,6 +47,7 @@ class Failures:
         intents = self._fail(queued, decision, decision.status, decision.message, rejectors, pending, nominate)
         if decision.victims and decision.preemption_node:
             intents.append(self._evict(decision, decision.preemption_node))
+        intents += [FollowUp(decision.pod, write) for write in decision.follow_ups]
         return intents
 
     def uncommitted(self, queued: QueuedPod, decision: Decision, status: Status) -> list[Intent]:

@@ -4,6 +4,7 @@ What the engine wants done, as returned by ``Scheduler``.  The app, or the simul
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -65,7 +66,15 @@ class Evict:
     reporter: str = ""
 
 
-Intent: TypeAlias = Bind | AskExtenders | PatchStatus | Emit | Evict
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """Let a PostFilter plugin write what it said it would."""
+
+    pod: Pod
+    write: Callable[[], Awaitable[None]]
+
+
+Intent: TypeAlias = Bind | AskExtenders | PatchStatus | Emit | Evict | FollowUp
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,8 @@ async def post_filter(decision: Decision, calls: Calls, profile: Profile, extend
     for plugin in plugins:
         result = await _asked_for_help(decision, calls, plugin, diagnosis, extending)
         status = result.status
+        if result.follow_up is not None:
+            decision.follow_ups.append(result.follow_up)
         if status.is_success:
             decision.nomination, decision.victims = result.nomination, result.victims
             decision.preemption_node = result.nomination.node_name if result.nomination else None

@@ -7,6 +7,7 @@ Scores of every plugin and reasons of every node are in it where they were asked
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -55,6 +56,8 @@ class Decision:
     nomination: Nomination | None = None
     victims: tuple[Pod, ...] = ()
     preemption_node: str | None = None
+    follow_ups: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
+    """What PostFilter plugins want written."""
     post_filter_failed: bool = False
     """Whether a PostFilter plugin broke, so that it is not known whether preemption would help."""
     state: CycleState = field(default_factory=CycleState)

@@ -6,7 +6,7 @@ What plugins answer beside a verdict: nodes that are left, reasons made on the s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -59,6 +59,11 @@ class PostFilterResult:
     status: Status = SUCCESS
     candidates: Sequence[Candidate] = ()
     """All that it chose from, if extenders may have a say in that; see ``PostFilterPlugin.choose``."""
+    follow_up: Callable[[], Awaitable[None]] | None = None
+    """
+    What is to be written if the decision is carried out; ``explain`` never calls it.  It goes with any status: one
+    that gives something back says no now, and the change brings the pod in again.
+    """
 
     def __post_init__(self) -> None:
         if self.nomination is not None and not isinstance(self.nomination, Nomination):

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from bayplan.engine.events import BindFailed, Bound, PreemptionDone, Tick
-from bayplan.engine.intents import Bind, Evict, Intent, PatchStatus
+from bayplan.engine.intents import Bind, Evict, FollowUp, Intent, PatchStatus
 from bayplan.engine.queue.scheduling_queue import BACKOFF
 from bayplan.objects.pod import Pod
 from bayplan.simulator.clock_loop import Standstill, VirtualTimeLoop
@@ -99,6 +99,8 @@ class Driver:
                     await self._count_try(intent.pod.uid)
                 case Evict():
                     self._evict(intent)
+                case FollowUp():
+                    await intent.write()
                 case _:
                     pass  # an event for people to read; the report says it
 

@@ -23,6 +23,7 @@ def test_it_asks_for_deletions_scale_downs_and_node_sizes() -> None:
     assert asked == {
         "Pod": Change.DELETED | Change.POD_SCALE_DOWN,
         "Node": Change.ADDED | Change.ALLOCATABLE,
+        "DeviceClass": Change.ADDED | Change.UPDATED,
     }
 
 

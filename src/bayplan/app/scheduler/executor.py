@@ -19,7 +19,7 @@ from bayplan.app.scheduler.evictions import Evictions
 from bayplan.app.scheduler.pod_metrics import PodMetrics
 from bayplan.clock import Clock
 from bayplan.engine.events import BindFailed, Bound
-from bayplan.engine.intents import AskExtenders, Bind, Emit, Evict, Intent, Outcome, PatchStatus
+from bayplan.engine.intents import AskExtenders, Bind, Emit, Evict, FollowUp, Intent, Outcome, PatchStatus
 from bayplan.engine.scheduler import Scheduler
 from bayplan.errors import BayplanError, ConflictError, NotFoundError
 from bayplan.framework.ports import ClusterWriter
@@ -81,6 +81,8 @@ class Executor:
                 case Evict():
                     self._evicting += 1
                     self._start(self._evict(intent))
+                case FollowUp():
+                    self._start(self._follow_up(intent))
 
     @property
     def saying(self) -> int:
@@ -185,6 +187,13 @@ class Executor:
             await asyncio.wait({self._patching[uid]})
 
     # -- preemption --
+
+    async def _follow_up(self, intent: FollowUp) -> None:
+        """The pod is tried again whatever comes of it, so that a write that fails is made anew then."""
+        try:
+            await intent.write()
+        except BayplanError as error:
+            log.warning("a plugin's write failed", pod=intent.pod.key, error=str(error))
 
     async def _evict(self, evict: Evict) -> None:
         try:

@@ -89,7 +89,15 @@ class Allocator:
 
     def on_node(self, kept: KeptShape, node: Node) -> Outcome:
         """What one node would give."""
-        return kept.outcomes[self._ask(kept, node)]
+        return kept.outcomes[self.number_on(kept, node)]
+
+    def number_on(self, kept: KeptShape, node: Node) -> int:
+        """The number of what one node would give."""
+        slot = self._slots.get(node.name)
+        self._forget_changed(kept)
+        if slot is not None and self._nodes[slot] is node and kept.of_slot[slot] != _UNKNOWN:
+            return int(kept.of_slot[slot])
+        return self._ask(kept, node)
 
     def on_all(self, kept: KeptShape, nodes: NodeTable) -> Numbers:
         """For each row of the table the number of its outcome."""

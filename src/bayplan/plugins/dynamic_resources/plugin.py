@@ -1,26 +1,33 @@
 """
-DynamicResources: pods that use devices through resource claims.
+DynamicResources: devices for the claims of pods.
 
-Bayplan does not allocate devices yet: a pod with ``spec.resourceClaims`` is kept pending, and told why.  For
-every other pod the plugin only takes the place it has in kube-scheduler's default profile, where its words
-show in the messages of pods that do not fit.
+A claim asks for devices by class, selector and count; drivers publish devices in ResourceSlices.  A pod runs where all
+of its claims can be served: those that have devices tie it to the nodes that can use them, for the others ``allocator``
+looks for devices on every node.  The devices of the chosen node are written to the claims before the pod is bound.
+
+Extended resources come this way too, where a DeviceClass stands behind one and the node has none of it itself.
 
 Extension points: PreEnqueue, PreFilter, Filter, PostFilter, Score (normalised), Reserve, PreBind.
-Requeue: nothing, no change in the cluster helps a pod with claims.
+Requeue: a claim of the pod or the devices of any claim became free, a claim was made for the pod, a slice, class, taint
+rule or node changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+import structlog
 from pydantic import Field
 
+from bayplan.errors import BayplanError
 from bayplan.framework import (
     SKIP,
-    Codes,
     CycleState,
-    Depends,
     Diagnosis,
     FilterPlugin,
     Key,
@@ -29,6 +36,7 @@ from bayplan.framework import (
     On,
     PluginArgs,
     PostFilterPlugin,
+    PostFilterResult,
     PreBindPlugin,
     PreEnqueuePlugin,
     PreFilterPlugin,
@@ -36,14 +44,30 @@ from bayplan.framework import (
     Rows,
     ScorePlugin,
     Scores,
+    Status,
     Verdict,
+    Verdicts,
     failed,
     unresolvable,
     unschedulable,
 )
 from bayplan.framework.config.duration import Duration
+from bayplan.framework.handle import handle_of
 from bayplan.framework.normalize import by_maximum
 from bayplan.objects.pod import Pod
+from bayplan.plugins.dynamic_resources import binding, pod_claims, releasing
+from bayplan.plugins.dynamic_resources.allocator import Allocator
+from bayplan.plugins.dynamic_resources.binding import Reserved
+from bayplan.plugins.dynamic_resources.device_selectors import compile_selector
+from bayplan.plugins.dynamic_resources.extended_resources import is_made_for
+from bayplan.plugins.dynamic_resources.filtering import Filtering
+from bayplan.plugins.dynamic_resources.ledger import Ledger, ledger_of
+from bayplan.plugins.dynamic_resources.pod_claims import CLAIM, MissingClaimError, PodClaims, claims_of
+from bayplan.plugins.dynamic_resources.requeueing import Hints
+from bayplan.plugins.extended_resource_classes import ExtendedResourceClasses, may_be_devices
+from bayplan.plugins.object_index import Index
+
+log = structlog.get_logger()
 
 NOTHING_TO_FREE = "no new claims to deallocate"
 
@@ -51,11 +75,16 @@ NOTHING_TO_FREE = "no new claims to deallocate"
 # for good.  It becomes the end of the pod's message, and stops DefaultPreemption from being asked.
 NOT_PREPARED = "not found"
 
-PREPARED: Key[bool] = Key("DynamicResources.prepared")
+WRITE_S = 300.0
+"""Writing comes before the waiting that the profile limits; many claims and a slow API server take a while."""
+
+CLAIMS: Key[PodClaims] = Key("DynamicResources.claims")
+FILTERING: Key[Filtering] = Key("DynamicResources.filtering")
+RESERVED: Key[Reserved] = Key("DynamicResources.reserved")
 
 
 class DynamicResourcesArgs(PluginArgs):
-    """What kube-scheduler's files may set; both limit the allocation of devices and so change nothing here."""
+    """What the profile may set under ``pluginConfig: DynamicResources``."""
 
     filter_timeout: Duration = Field(10.0, ge=0)
     binding_timeout: Duration = Field(600.0, ge=1)
@@ -74,66 +103,185 @@ class DynamicResources(
 
     name = "DynamicResources"
     Args = DynamicResourcesArgs
-    filter_depends = Depends.OBJECT
-    score_depends = Depends.OBJECT
+    reads = ("ResourceClaim", "ResourceSlice", "DeviceClass", "DeviceTaintRule")
     allows_parallel = True
 
+    def __init__(self, args: Any = None, handle: Any = None) -> None:
+        super().__init__(args, handle)
+        self._settings: DynamicResourcesArgs = args or DynamicResourcesArgs()
+        self._writes: set[asyncio.Task[None]] = set()
+
     def requeue_on(self) -> tuple[On, ...]:
-        return ()
+        return Hints(handle_of(self).objects).rules() if self.handle is not None else ()
 
-    signature_by_template = True
+    sits_out_by_template = True
 
-    def signature(self, pod: Pod) -> Hashable:
-        return _claims(pod)
+    def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
+        return not pod.spec.resource_claims and not self._resources(pod)
+
+    def observe(self, kind: str, old: Any, new: Any) -> None:
+        """News of our own writes are waited for."""
+        if kind == CLAIM:
+            self._ledger.catch_up()
 
     def pre_enqueue(self, pod: Pod) -> Verdict:
-        """Pods with claims go into the queue, so that they are told why they do not come out of it."""
+        if not pod.spec.resource_claims:
+            return None
+        try:
+            claims_of(pod, handle_of(self).objects)
+        except MissingClaimError as error:
+            return unresolvable(str(error))
         return None
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdict:
-        state[PREPARED] = True
-        claims = _claims(pod)
-        if not claims:
+        claims = state[CLAIMS] = PodClaims()
+        if self.sits_out(pod, nodes):
             return SKIP
-        return unresolvable(f"Bayplan does not place pods with resource claims yet: {', '.join(claims)}")
-
-    # -- filtering and scoring: PreFilter has settled everything --
-
-    def filter_node(self, state: CycleState, pod: Pod, node: NodeView) -> Verdict:
+        objects = handle_of(self).objects
+        self._ledger.catch_up()
+        try:
+            found = claims_of(pod, objects)
+        except MissingClaimError as error:
+            return unresolvable(str(error))
+        resources = self._resources(pod)
+        leftover = self._leftover(pod) if resources else None
+        if not found and not resources:
+            return SKIP
+        no = pod_claims.rejected(found, objects, self._ledger.usage)
+        if no is not None:
+            return no
+        claims.claims, claims.resources, claims.leftover = found, resources, leftover
+        state[FILTERING] = Filtering(
+            pod, claims, self._allocator, self._classes, handle_of(self).clock.now(), self._settings.binding_timeout
+        )
         return None
 
-    def filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Codes:
-        return np.zeros(len(nodes), np.uint8)
+    # -- one node --
 
-    def post_filter(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> Verdict:
-        return unschedulable(NOTHING_TO_FREE) if PREPARED in state else failed(NOT_PREPARED)
+    def filter_node(self, state: CycleState, pod: Pod, node: NodeView) -> Verdict:
+        filtering = state.get(FILTERING)
+        return failed(NOT_PREPARED) if filtering is None else filtering.on_node(node)
 
     def score_node(self, state: CycleState, pod: Pod, node: NodeView) -> int:
-        return 0
+        filtering = state.get(FILTERING)
+        return 0 if filtering is None else filtering.score_node(node)
+
+    # -- all nodes --
+
+    def filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdicts:
+        filtering = state.get(FILTERING)
+        if filtering is None:
+            return Verdicts(np.ones(len(nodes), np.uint8), (failed(NOT_PREPARED),))
+        return filtering.on_all(nodes)
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Scores:
-        return np.zeros(len(nodes), np.int64)
+        filtering = state.get(FILTERING)
+        return np.zeros(len(nodes), np.int64) if filtering is None else filtering.score_all(nodes)
 
     def normalize(self, state: CycleState, pod: Pod, scores: Scores, feasible: Rows) -> Scores:
         return by_maximum(scores)
 
-    # -- committing: there is nothing to take, give back or write --
+    # -- nothing fits --
+
+    def post_filter(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> PostFilterResult | Verdict:
+        claims = state.get(CLAIMS)
+        if claims is None:
+            return failed(NOT_PREPARED)
+        filtering = state.get(FILTERING)
+        if filtering is None:
+            return unschedulable(NOTHING_TO_FREE)
+        return releasing.released(claims, filtering, pod, diagnosis, handle_of(self))
+
+    # -- committing --
 
     def reserves(self, pod: Pod) -> bool:
-        return False
+        return bool(pod.spec.resource_claims) or bool(self._resources(pod))
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Verdict:
+        filtering = state.get(FILTERING)
+        if filtering is None:
+            return None
+        nodes = handle_of(self).snapshot().nodes
+        row = nodes.row_of(node_name)
+        if row is None:
+            return failed(f'node "{node_name}" is not there any more')
+        self._ledger.catch_up()
+        taken = filtering.taken(nodes.node(row), self._ledger.inventory)
+        if isinstance(taken, Status):
+            return taken
+        state[RESERVED] = Reserved(taken)
+        for each in taken:
+            if each.allocation is not None:
+                self._ledger.usage.reserve(each.claim.uid, each.claim.key, each.allocation)
         return None
 
     def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> None:
-        return None
+        reserved = state.get(RESERVED)
+        if reserved is None:
+            return
+        reserved.give_back(self._ledger.usage)
+        if reserved.written:
+            self._start(binding.release(reserved, pod, handle_of(self)))
 
     def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node_name: str) -> Verdict:
-        return SKIP
+        reserved = state.get(RESERVED)
+        return None if reserved is not None and reserved.taken else SKIP
 
-    def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Verdict:
-        return None
+    def pre_bind_timeout_s(self) -> float:
+        return self._settings.binding_timeout + WRITE_S
+
+    def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Awaitable[Verdict]:
+        timeout_s = self._settings.binding_timeout
+        return binding.bind(state[RESERVED], pod, node_name, handle_of(self), self._ledger.usage, timeout_s)
+
+    # -- what it keeps --
+
+    def _resources(self, pod: Pod) -> tuple[str, ...]:
+        """Extended resources of the pod that a class stands behind."""
+        scalars = pod.requests.scalars
+        if not scalars or self.handle is None:
+            return ()
+        of = self._classes.of
+        return tuple(
+            name for name, amount in scalars.items() if amount and may_be_devices(name) and of(name) is not None
+        )
+
+    def _leftover(self, pod: Pod) -> Any:
+        """The claim for extended resources that an earlier attempt made."""
+        return next((claim for claim in self._by_owner.at(pod.uid) if is_made_for(claim, pod)), None)
+
+    def _start(self, write: Coroutine[Any, Any, None]) -> None:
+        """Write beside scheduling; what is not written is found and done again when the pod is tried again."""
+        task = asyncio.get_running_loop().create_task(_logged(write))
+        self._writes.add(task)
+        task.add_done_callback(self._writes.discard)
+
+    @cached_property
+    def _ledger(self) -> Ledger:
+        return ledger_of(handle_of(self).objects)
+
+    @cached_property
+    def _classes(self) -> ExtendedResourceClasses:
+        return ExtendedResourceClasses(handle_of(self).objects)
+
+    @cached_property
+    def _by_owner(self) -> Index[Any]:
+        return Index(handle_of(self).objects, CLAIM, lambda claim: claim.controller.uid if claim.controller else "")
+
+    @cached_property
+    def _allocator(self) -> Allocator:
+        return Allocator(handle_of(self).objects, self._ledger.inventory, compile_selector, self._deadline)
+
+    def _deadline(self) -> Callable[[], bool] | None:
+        limit = self._settings.filter_timeout
+        if not limit:
+            return None
+        end = time.monotonic() + limit
+        return lambda: time.monotonic() > end
 
 
-def _claims(pod: Pod) -> tuple[str, ...]:
-    return tuple(claim.name for claim in pod.spec.resource_claims or ())
+async def _logged(write: Coroutine[Any, Any, None]) -> None:
+    try:
+        await write
+    except BayplanError as error:
+        log.warning("a claim was not released", error=str(error))

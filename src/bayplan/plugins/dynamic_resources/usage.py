@@ -7,6 +7,7 @@ itself says so, or when it is given back.  One for all profiles of a scheduler (
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -51,6 +52,8 @@ class Usage:
         """By device and uid of the claim."""
         self._pending: dict[str, Pending] = {}
         """By uid of the claim."""
+        self._expected: dict[str, asyncio.Future[str]] = {}
+        """By uid of a claim that is being written: who has one of its devices already, "" for nobody."""
         self._claims: Follower[ResourceClaim] = Follower(objects, "ResourceClaim", self._moved)
 
     def catch_up(self) -> None:
@@ -83,6 +86,16 @@ class Usage:
         if found is not None:
             found.version = version
 
+    def expect(self, uid: str) -> asyncio.Future[str]:
+        """
+        Done when the claim is seen with its allocation.  What is seen before that was written before.
+
+        So of two schedulers that give away the same device at the same time exactly one, the later, gets to know of
+        the other: it is told the claim that has the device.
+        """
+        self._expected[uid] = asyncio.get_running_loop().create_future()
+        return self._expected[uid]
+
     # -- claims --
 
     def _moved(self, claim: ResourceClaim, sign: int) -> None:
@@ -94,8 +107,21 @@ class Usage:
         pending = self._pending.get(claim.uid)
         if pending is not None and (allocation is not None or _is_since(claim, pending.version)):
             self.release(claim.uid)
-        if allocation is not None:
-            self._hold(claim.uid, claim.key, allocation)
+        if allocation is None:
+            return
+        expected = self._expected.pop(claim.uid, None)
+        if expected is not None and not expected.done():
+            expected.set_result(self._rival(claim.uid, allocation))
+        self._hold(claim.uid, claim.key, allocation)
+
+    def _rival(self, uid: str, allocation: AllocationResult) -> str:
+        """A claim that has one of the devices for itself; decisions that are not written do not count."""
+        for result in _exclusive(allocation):
+            for other, holdings in self._holdings.get(result.device_key, {}).items():
+                is_alone = result.share_id is None or any(not each.is_share for each in holdings)
+                if other != uid and other not in self._pending and is_alone:
+                    return holdings[0].claim
+        return ""
 
     def _hold(self, uid: str, claim: str, allocation: AllocationResult) -> None:
         for result in _exclusive(allocation):

@@ -7,7 +7,7 @@ for more of one of the short resources than the node has in all.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,13 +32,20 @@ class Want:
 
     resource: str
     amount: int
+    has_devices: bool = False
+    """A DeviceClass stands behind it: a node that has none of it itself is left to DynamicResources."""
 
     @property
     def shortage(self) -> str:
         return f"Insufficient {self.resource}"
 
 
-def wants(asked: Resources, ignored: Collection[str] = (), ignored_groups: Collection[str] = ()) -> tuple[Want, ...]:
+def wants(
+    asked: Resources,
+    ignored: Collection[str] = (),
+    ignored_groups: Collection[str] = (),
+    has_devices: Callable[[str], bool] = lambda name: False,
+) -> tuple[Want, ...]:
     """What a node must have, in the order shortages are told; extended resources may be ignored by name."""
     amounts = (
         (CPU, asked.cpu_milli),
@@ -47,7 +54,9 @@ def wants(asked: Resources, ignored: Collection[str] = (), ignored_groups: Colle
         *sorted(asked.scalars.items()),
     )
     return tuple(
-        Want(name, amount) for name, amount in amounts if amount > 0 and not _is_ignored(name, ignored, ignored_groups)
+        Want(name, amount, name in asked.scalars and has_devices(name))
+        for name, amount in amounts
+        if amount > 0 and not _is_ignored(name, ignored, ignored_groups)
     )
 
 
@@ -61,6 +70,8 @@ def shortages(node: NodeView, wanted: tuple[Want, ...]) -> Status | None:
     is_too_small = False
     for want in wanted:
         total = allocatable(node, want.resource)
+        if want.has_devices and not total:
+            continue
         if want.amount > total - requested(node, want.resource):
             reasons.append(want.shortage)
             is_too_small = is_too_small or want.amount > total
@@ -72,9 +83,7 @@ def shortages(node: NodeView, wanted: tuple[Want, ...]) -> Status | None:
 def judge(nodes: NodeTable, wanted: tuple[Want, ...]) -> Verdicts:
     """The same for all nodes at once; only the rows that fail cost more than a comparison."""
     full: Mask = nodes.pods_count + 1 > nodes.alloc_pods_count
-    short: list[Mask] = [
-        want.amount > allocatable(nodes, want.resource) - requested(nodes, want.resource) for want in wanted
-    ]
+    short: list[Mask] = [_lacks(nodes, want) for want in wanted]
     failing = full
     for lacking in short:
         failing = failing | lacking
@@ -90,6 +99,12 @@ def judge(nodes: NodeTable, wanted: tuple[Want, ...]) -> Verdicts:
     distinct, which = np.unique(bits, return_inverse=True)
     codes[rows] = which + 1
     return Verdicts(codes, tuple(_status(int(bits), wanted) for bits in distinct))
+
+
+def _lacks(nodes: NodeTable, want: Want) -> Mask:
+    total = allocatable(nodes, want.resource)
+    lacking: Mask = want.amount > total - requested(nodes, want.resource)
+    return lacking & (total != 0) if want.has_devices else lacking
 
 
 def _bits(

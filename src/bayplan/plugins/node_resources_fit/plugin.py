@@ -6,7 +6,8 @@ the number of pods.  ``filtering`` says what is short, ``scoring`` how good the 
 (spread out, pack, or a curve of one's own) comes from the args.
 
 Extension points: PreFilter, Filter, PreScore, Score.
-Requeue: a pod left its node or asks for less; a node was added that is large enough, or grew.
+Requeue: a pod left its node or asks for less; a node was added that is large enough, or grew; a DeviceClass stands
+behind a resource of the pod now.
 """
 
 from __future__ import annotations
@@ -33,10 +34,12 @@ from bayplan.framework import (
     Verdict,
     Verdicts,
 )
+from bayplan.objects.devices.device_class import DeviceClass
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.objects.requests import scoring_request
 from bayplan.objects.resources import is_scalar_name
+from bayplan.plugins.extended_resource_classes import DEVICE_CLASS, ExtendedResourceClasses
 from bayplan.plugins.node_resources_fit import filtering
 from bayplan.plugins.node_resources_fit.args import NodeResourcesFitArgs
 from bayplan.plugins.node_resources_fit.filtering import Want
@@ -51,6 +54,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     name = "NodeResourcesFit"
     Args = NodeResourcesFitArgs
+    reads = (DEVICE_CLASS,)
     filter_depends = Depends.AMOUNTS
     score_depends = Depends.AMOUNTS
 
@@ -61,11 +65,13 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         self.ignored_groups = frozenset(settings.ignored_resource_groups)
         self.resources = settings.scoring_strategy.resources
         self.strategy = strategy_of(settings.scoring_strategy)
+        self._classes = None if handle is None else ExtendedResourceClasses(handle.objects)
 
     def requeue_on(self) -> tuple[On, ...]:
         return (
             On("Pod", Change.DELETED | Change.POD_SCALE_DOWN, _made_room),
-            On("Node", Change.ADDED | Change.ALLOCATABLE, _has_room_now),
+            On("Node", Change.ADDED | Change.ALLOCATABLE, self._has_room_now),
+            On(DEVICE_CLASS, Change.ADDED | Change.UPDATED, _stands_behind),
         )
 
     signature_by_template = True
@@ -111,7 +117,21 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return self._asked(pod) if known is None else known
 
     def _wanted(self, pod: Pod) -> tuple[Want, ...]:
-        return filtering.wants(pod.requests, self.ignored, self.ignored_groups)
+        return filtering.wants(pod.requests, self.ignored, self.ignored_groups, self._has_devices)
+
+    def _has_devices(self, resource: str) -> bool:
+        return self._classes is not None and self._classes.of(resource) is not None
+
+    def _has_room_now(self, pod: Pod, old: Node | None, new: Node) -> bool:
+        """The pod would fit if the node were empty; a node that was there before must have grown as well."""
+        room, wanted = new.allocatable, filtering.wants(pod.requests, has_devices=self._has_devices)
+        of_devices = [want for want in wanted if want.has_devices and not room.get(want.resource)]
+        if room.pods < 1 or any(want.amount > room.get(want.resource) for want in wanted if want not in of_devices):
+            return False
+        if old is None or of_devices:
+            return True
+        before = old.allocatable
+        return room.pods > before.pods or any(room.get(want.resource) > before.get(want.resource) for want in wanted)
 
     def _asked(self, pod: Pod) -> tuple[Asked, ...]:
         """The resources of the args that count; an extended resource counts for pods that ask for it."""
@@ -133,13 +153,9 @@ def _made_room(pod: Pod, old: Pod, new: Pod | None) -> bool:
     return any(before.get(want.resource) > after.get(want.resource) for want in filtering.wants(pod.requests))
 
 
-def _has_room_now(pod: Pod, old: Node | None, new: Node) -> bool:
-    """The pod would fit if the node were empty; a node that was there before must have grown as well."""
-    wanted = filtering.wants(pod.requests)
-    room = new.allocatable
-    if room.pods < 1 or any(want.amount > room.get(want.resource) for want in wanted):
+def _stands_behind(pod: Pod, old: DeviceClass | None, new: DeviceClass) -> bool:
+    """The class came, or names another resource now, and the pod asks for it."""
+    if old is not None and old.spec.extended_resource_name == new.spec.extended_resource_name:
         return False
-    if old is None:
-        return True
-    before = old.allocatable
-    return room.pods > before.pods or any(room.get(want.resource) > before.get(want.resource) for want in wanted)
+    asked = pod.requests.scalars
+    return (old is None and new.implicit_resource_name in asked) or new.spec.extended_resource_name in asked

@@ -1,0 +1,67 @@
+"""Which changes bring a pod with claims back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from bayplan.framework import Change
+from bayplan.objects.devices.resource_claim import AllocationResult, ResourceClaim, ResourceClaimStatus
+from bayplan.plugins.dynamic_resources import DynamicResources
+from bayplan.plugins.dynamic_resources.requeueing import Hints
+from bayplan.testing import cluster, make, node, pod
+from tests.plugins.dynamic_resources.device_building import claim, request
+
+OWN, OTHER = claim("c", request()), claim("other", request())
+ASKED = pod("a").resource_claim("c").build()
+
+
+def held(one: ResourceClaim) -> Any:
+    return one.evolve(status=ResourceClaimStatus(allocation=AllocationResult()))
+
+
+def labelled(one: ResourceClaim) -> Any:
+    return one.evolve(metadata=msgspec.structs.replace(one.metadata, labels={"a": "b"}))
+
+
+def test_it_asks_for_all_that_devices_depend_on() -> None:
+    rules = {on.kind: on.change for on in make(DynamicResources, cluster([node("n")])).requeue_on()}
+    assert rules == {
+        "Node": Change.ADDED | Change.LABEL | Change.ALLOCATABLE,
+        "ResourceClaim": Change.ADDED | Change.UPDATED,
+        "Pod": Change.POD_GENERATED_CLAIM,
+        "DeviceClass": Change.ADDED | Change.UPDATED,
+        "ResourceSlice": Change.ADDED | Change.UPDATED,
+        "DeviceTaintRule": Change.ANY,
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "helps"),
+    [
+        (held(OTHER), OTHER, True),
+        (held(OWN), OWN, True),
+        (None, OWN, True),
+        (OWN, held(OWN), True),
+        (OWN, labelled(OWN), False),
+        (None, OTHER, False),
+        (OTHER, held(OTHER), False),
+    ],
+)
+def test_a_claim_event_helps_if_devices_became_free_or_the_pod_uses_it(old: Any, new: Any, helps: bool) -> None:
+    hints = Hints(cluster([node("n")], [], [OWN, OTHER]).objects)
+    assert hints.claim_changed(ASKED, old, new) is helps
+
+
+def test_no_claim_event_helps_a_pod_whose_own_claim_is_missing() -> None:
+    hints = Hints(cluster([node("n")], [], [OTHER]).objects)
+    assert not hints.claim_changed(ASKED, held(OTHER), OTHER)
+
+
+def test_a_pod_event_helps_if_its_claims_are_there_now() -> None:
+    there, missing = (Hints(cluster([node("n")], [], objects).objects) for objects in ([OWN], []))
+    assert there.pod_changed(ASKED, ASKED, ASKED)
+    assert not missing.pod_changed(ASKED, ASKED, ASKED)
+    assert not there.pod_changed(ASKED, None, pod("b").resource_claim("c").build())
