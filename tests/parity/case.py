@@ -30,6 +30,8 @@ class Result:
     nominated_node: str | None = None
     victims: list[str] = field(default_factory=list)
     evicted: list[str] = field(default_factory=list)
+    # by what the pod calls its claims, their ``status.allocation``
+    allocations: dict[str, Any] | None = None
 
     def totals(self) -> dict[str, int]:
         """The sum of the scores of each scored node."""

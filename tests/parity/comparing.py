@@ -6,6 +6,7 @@ highest total, and among preemption candidates that its rules cannot tell apart.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -24,11 +25,13 @@ def explain(case: Case) -> Explanation:
 
 def compare(case: Case, explanation: Explanation) -> list[str]:
     """What differs, one sentence each; empty if they agree."""
-    wanted = "Schedulable" if case.result.node else "Unschedulable"
+    wanted = "Schedulable" if case.result.node else "Error" if _is_error(case) else "Unschedulable"
     if explanation.get("verdict") != wanted:
         return [f"verdict: kube-scheduler {wanted} {_outcome(case)}, bayplan {_said(explanation)}"]
+    if _is_error(case):
+        return _compare_message(case, explanation)
     nodes = {one["name"]: one for one in explanation.get("nodes") or []}
-    differences = _compare_feasible(case, nodes)
+    differences = _compare_feasible(case, nodes) + _compare_allocations(case, explanation)
     if case.result.node is None:
         return differences + _compare_message(case, explanation) + _compare_preemption(case, explanation)
     return differences + _compare_scores(case, nodes) + _compare_choice(case, explanation)
@@ -51,6 +54,35 @@ def _compare_feasible(case: Case, nodes: dict[str, Any]) -> list[str]:
     ]
     differences += [f"{name}: feasible for bayplan, not for kube-scheduler" for name in ours - theirs]
     return sorted(differences)
+
+
+def _is_error(case: Case) -> bool:
+    return case.result.reason == "SchedulerError" and case.style == "devices"
+
+
+def _compare_allocations(case: Case, explanation: Explanation) -> list[str]:
+    """The devices of each claim on the node that kube-scheduler chose, with all that goes with them."""
+    if case.result.allocations is None or "allocations" not in explanation:
+        return []
+    theirs = {called: _plain(given) for called, given in case.result.allocations.items()}
+    ours = {called: _plain(given) for called, given in explanation["allocations"].items()}
+    return [
+        f"claim {called!r}:\n  kube-scheduler {theirs.get(called)}\n  bayplan        {ours.get(called)}"
+        for called in sorted({*theirs, *ours})
+        if theirs.get(called) != ours.get(called)
+    ]
+
+
+def _plain(given: Any) -> Any:
+    """Without the names of shares and the time, which are different each time."""
+    if not isinstance(given, dict):
+        return given
+    plain = json.loads(json.dumps(given))
+    plain.pop("allocationTimestamp", None)
+    for result in plain.get("devices", {}).get("results", ()):
+        if "shareID" in result:
+            result["shareID"] = "some"
+    return plain
 
 
 def _why(node: dict[str, Any] | None) -> str:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from random import Random
 from typing import TypeVar
 
@@ -39,9 +40,12 @@ STILL_KINDS = (
     "CSIDriver",
     "CSIStorageCapacity",
     "VolumeAttachment",
+    "DeviceClass",
+    "ResourceSlice",
 )
 # What changes beside the pods, where there is any.
 VOLUME_KINDS = ("PersistentVolume", "PersistentVolumeClaim")
+DEVICE_KINDS = ("ResourceClaim",)
 HOLD = [{"name": "bayplan.io/hold"}]
 GATED = "SchedulingGated"
 PATIENCE_S = 20.0
@@ -102,7 +106,9 @@ class Session:
         self._still = still
         self._cluster = cluster
         has_volumes = any(one["kind"] in VOLUME_KINDS for one in cluster.objects) or bool(cluster.own_claims)
-        self._moving_kinds = ("Pod", *VOLUME_KINDS) if has_volumes else ("Pod",)
+        has_devices = any(one["kind"] == "ResourceSlice" for one in cluster.objects)
+        more = DEVICE_KINDS if has_devices else VOLUME_KINDS if has_volumes else ()
+        self._moving_kinds = ("Pod", *more)
         self._rng = Random(f"oracle-{cluster.name}")
         self._has_waiting_preemptor = False
         self._count = 0
@@ -167,8 +173,27 @@ class Session:
             namespace=namespace,
             pod=name,
             objects=[*self._still, *others, clean(stored)],
-            result=make_result(stored, attempt),
+            result=replace(make_result(stored, attempt), allocations=self._allocations(stored, attempt)),
         )
+
+    def _allocations(self, stored: Object, attempt: Attempt) -> dict[str, Object] | None:
+        """By what the pod calls them, what its claims were given; the claim for extended resources is called "".
+
+        They are written before the pod is bound.
+        """
+        if attempt.node is None or "ResourceClaim" not in self._moving_kinds:
+            return None
+        namespace = stored["metadata"]["namespace"]
+        pod = self._api.get("Pod", stored["metadata"]["name"], namespace)
+        made = {one["name"]: one["resourceClaimName"] for one in pod["status"].get("resourceClaimStatuses", ())}
+        wanted = pod["spec"].get("resourceClaims", ())
+        names = {one["name"]: one.get("resourceClaimName") or made[one["name"]] for one in wanted}
+        if "extendedResourceClaimStatus" in pod["status"]:
+            names[""] = pod["status"]["extendedResourceClaimStatus"]["resourceClaimName"]
+        return {
+            called: self._api.get("ResourceClaim", name, namespace)["status"]["allocation"]
+            for called, name in names.items()
+        }
 
     def _wait_for_log(self, pod: str, before: int) -> Attempt:
         """The log may lag behind the API by a moment, and evictions happen in the background."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
+import msgspec
+
 from bayplan.engine.events import (
     NodeAdded,
     NodeChanged,
@@ -20,11 +22,15 @@ from bayplan.engine.events import (
     PodChanged,
     PodDeleted,
 )
+from bayplan.engine.scheduler import Scheduler
+from bayplan.framework.status import Status
 from bayplan.objects import kinds
 from bayplan.objects.files import loading
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
+from bayplan.plugins.dynamic_resources import DynamicResources
+from bayplan.plugins.dynamic_resources.pod_claims import claim_name
 from bayplan.simulator.explain.explanation import explain
 from bayplan.simulator.loading import documents_of, load
 from bayplan.simulator.world import assemble
@@ -65,7 +71,10 @@ class Replay:
         self._follow({_key(document): document for document in case.objects})
         pod = next(each for key, each in self._objects.items() if key[:3] == ("Pod", case.namespace, case.pod))
         assert isinstance(pod, Pod)
-        return explain(self._scheduler, pod)
+        document = explain(self._scheduler, pod)
+        if case.result.allocations is not None:
+            document["allocations"] = allocations_on(self._scheduler, pod, str(case.result.node))
+        return document
 
     def _follow(self, now: dict[Key, Object]) -> None:
         """Tell the engine what went, came and changed since the case before."""
@@ -82,6 +91,23 @@ class Replay:
 
     def _tell(self, old: ApiObject | None, new: ApiObject | None) -> None:
         self._scheduler.handle(_event(old, new))
+
+
+def allocations_on(scheduler: Scheduler, pod: Pod, node_name: str) -> dict[str, Any]:
+    """By what the pod calls its claims, what they would be given on a node; the claim for resources is called ""."""
+    profile = scheduler.profiles[pod.scheduler_name]
+    plugin = next(each for each in profile.extension("filter") if isinstance(each, DynamicResources))
+    nodes = scheduler.cache.nodes
+    row = nodes.row_of(node_name)
+    assert row is not None
+    taken = plugin.given(pod, nodes.node(row))
+    if isinstance(taken, Status):
+        return {"": taken.message}
+    named = {claim_name(pod, each): each.name for each in pod.spec.resource_claims or ()}
+    return {
+        named.get(each.claim.name, ""): msgspec.to_builtins(each.allocation or each.claim.status.allocation)
+        for each in taken
+    }
 
 
 def _event(old: ApiObject | None, new: ApiObject | None) -> Any:

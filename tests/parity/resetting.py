@@ -15,9 +15,19 @@ NAMESPACED = (
     "CSIStorageCapacity",
     "Event",
 )
-CLUSTER_WIDE = ("Node", "PriorityClass", "RuntimeClass", "StorageClass", "CSINode", "CSIDriver", "VolumeAttachment")
+CLUSTER_WIDE = (
+    "Node",
+    "PriorityClass",
+    "RuntimeClass",
+    "StorageClass",
+    "CSINode",
+    "CSIDriver",
+    "VolumeAttachment",
+    "DeviceClass",
+    "ResourceSlice",
+)
 # The server puts a finalizer on these, and nobody here takes it away.
-HELD = ("PersistentVolumeClaim", "PersistentVolume")
+HELD = ("PersistentVolumeClaim", "PersistentVolume", "ResourceClaim")
 SYSTEM_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 
 

@@ -54,10 +54,11 @@ from bayplan.framework import (
 from bayplan.framework.config.duration import Duration
 from bayplan.framework.handle import handle_of
 from bayplan.framework.normalize import by_maximum
+from bayplan.framework.status import as_status
 from bayplan.objects.pod import Pod
 from bayplan.plugins.dynamic_resources import binding, pod_claims, releasing
 from bayplan.plugins.dynamic_resources.allocator import Allocator
-from bayplan.plugins.dynamic_resources.binding import Reserved
+from bayplan.plugins.dynamic_resources.binding import Reserved, Taken
 from bayplan.plugins.dynamic_resources.device_selectors import compile_selector
 from bayplan.plugins.dynamic_resources.extended_resources import is_made_for
 from bayplan.plugins.dynamic_resources.filtering import Filtering
@@ -233,6 +234,18 @@ class DynamicResources(
     def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Awaitable[Verdict]:
         timeout_s = self._settings.binding_timeout
         return binding.bind(state[RESERVED], pod, node_name, handle_of(self), self._ledger.usage, timeout_s)
+
+    # -- what it would do --
+
+    def given(self, pod: Pod, node: NodeView) -> list[Taken] | Status:
+        """What the pod's claims would be given on a node, or why they would not; nothing is reserved."""
+        state = CycleState()
+        said = as_status(self.pre_filter(state, pod, node.table))
+        filtering = state.get(FILTERING)
+        if filtering is None:
+            return [] if said.is_skip else said
+        no = as_status(filtering.on_node(node))
+        return filtering.taken(node, self._ledger.inventory) if no.is_success else no
 
     # -- what it keeps --
 
