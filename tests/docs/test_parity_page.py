@@ -27,7 +27,7 @@ every_plugin = pytest.mark.parametrize("cls", UPSTREAM, ids=lambda cls: cls.name
 
 @cache
 def names_in(path: str) -> frozenset[str]:
-    return frozenset(re.findall(r"^(?:async )?def (test_\w+)", (ROOT / path).read_text(), re.MULTILINE))
+    return frozenset(re.findall(r"^ *(?:async )?def (test_\w+)", (ROOT / path).read_text(), re.MULTILINE))
 
 
 def rows(heading: str) -> list[list[str]]:

@@ -18,6 +18,11 @@ OWN, OTHER = claim("c", request()), claim("other", request())
 ASKED = pod("a").resource_claim("c").build()
 
 
+def hints_with(*objects: Any) -> Hints:
+    store = cluster([node("n")], [], list(objects)).objects
+    return Hints(lambda: store)
+
+
 def held(one: ResourceClaim) -> Any:
     return one.evolve(status=ResourceClaimStatus(allocation=AllocationResult()))
 
@@ -51,17 +56,17 @@ def test_it_asks_for_all_that_devices_depend_on() -> None:
     ],
 )
 def test_a_claim_event_helps_if_devices_became_free_or_the_pod_uses_it(old: Any, new: Any, helps: bool) -> None:
-    hints = Hints(cluster([node("n")], [], [OWN, OTHER]).objects)
+    hints = hints_with(OWN, OTHER)
     assert hints.claim_changed(ASKED, old, new) is helps
 
 
 def test_no_claim_event_helps_a_pod_whose_own_claim_is_missing() -> None:
-    hints = Hints(cluster([node("n")], [], [OTHER]).objects)
+    hints = hints_with(OTHER)
     assert not hints.claim_changed(ASKED, held(OTHER), OTHER)
 
 
 def test_a_pod_event_helps_if_its_claims_are_there_now() -> None:
-    there, missing = (Hints(cluster([node("n")], [], objects).objects) for objects in ([OWN], []))
+    there, missing = hints_with(OWN), hints_with()
     assert there.pod_changed(ASKED, ASKED, ASKED)
     assert not missing.pod_changed(ASKED, ASKED, ASKED)
     assert not there.pod_changed(ASKED, None, pod("b").resource_claim("c").build())

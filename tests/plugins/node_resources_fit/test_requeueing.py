@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from bayplan.framework import Change
 from bayplan.framework.events import Hint
 from bayplan.plugins.node_resources_fit import NodeResourcesFit
 from bayplan.testing import NodeBuilder, PodBuilder, make, node, pod
+from tests.plugins.dynamic_resources.device_building import device_class
 
 GPU = "example.com/gpu"
 
@@ -79,3 +82,16 @@ def test_ignored_resources_are_still_asked_of_new_nodes() -> None:
     rule = make(NodeResourcesFit, ignoredResources=[GPU]).requeue_on()[1]
     assert rule.hint is not None
     assert not rule.hint(pod("a").scalar(GPU, 1).build(), None, node("n").build())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "helps"),
+    [
+        (None, device_class("gpu", extendedResourceName="example.com/gpu"), True),
+        (device_class("gpu"), device_class("gpu", extendedResourceName="example.com/gpu"), True),
+        (device_class("gpu", extendedResourceName="example.com/gpu"), device_class("gpu"), False),
+        (None, device_class("gpu"), False),
+    ],
+)
+def test_a_class_helps_if_it_stands_behind_a_resource_of_the_pod_now(old: Any, new: Any, helps: bool) -> None:
+    assert hint("DeviceClass")(pod("a").scalar("example.com/gpu", 1).build(), old, new) is helps

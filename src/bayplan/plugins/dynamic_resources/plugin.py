@@ -113,7 +113,7 @@ class DynamicResources(
         self._writes: set[asyncio.Task[None]] = set()
 
     def requeue_on(self) -> tuple[On, ...]:
-        return Hints(handle_of(self).objects).rules() if self.handle is not None else ()
+        return Hints(lambda: handle_of(self).objects).rules()
 
     sits_out_by_template = True
 

@@ -6,6 +6,8 @@ Which changes may let a pod with claims be placed: its claims, devices that were
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from bayplan.framework import Change, On
 from bayplan.framework.handle import ObjectStore
 from bayplan.objects.devices.resource_claim import ResourceClaim
@@ -16,7 +18,7 @@ from bayplan.plugins.dynamic_resources.pod_claims import MissingClaimError, clai
 class Hints:
     """Hints that look claims up."""
 
-    def __init__(self, objects: ObjectStore) -> None:
+    def __init__(self, objects: Callable[[], ObjectStore]) -> None:
         self._objects = objects
 
     def rules(self) -> tuple[On, ...]:
@@ -32,7 +34,7 @@ class Hints:
     def claim_changed(self, pod: Pod, old: ResourceClaim | None, new: ResourceClaim) -> bool:
         """A claim gave its devices back; or one of the pod's came, or has another status."""
         try:
-            is_its = any(claim.uid == new.uid for claim in claims_of(pod, self._objects))
+            is_its = any(claim.uid == new.uid for claim in claims_of(pod, self._objects()))
         except MissingClaimError:
             return False
         if old is not None and old.is_allocated and not new.is_allocated:
@@ -44,7 +46,7 @@ class Hints:
         if pod.uid != new.uid:
             return False
         try:
-            claims_of(new, self._objects)
+            claims_of(new, self._objects())
         except MissingClaimError:
             return False
         return True
