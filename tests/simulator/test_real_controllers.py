@@ -170,8 +170,8 @@ UNWELL = Story(
         ("another pod comes", [pod("last", **AT_ONCE)], lambda api: api.create(in_default(pod("last", **AT_ONCE)))),
         (
             "none is ready",
-            [well("n1", "False"), well("n2", "False")],
-            says(well("n1", "False"), well("n2", "False")),
+            [well("n2", "False"), well("n1", "False")],
+            says(well("n2", "False"), well("n1", "False")),
         ),
     ],
     controllers=CONTROLLERS + LIFECYCLE,

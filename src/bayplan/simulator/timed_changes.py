@@ -75,10 +75,15 @@ class Changes:
         return self._due[0][0] if self._due else None
 
     async def happen(self, now: float) -> None:
+        has_nodes = False
         while self._due and self._due[0][0] <= now:
             _, comes, thing = self._due.popleft()
             self._come(thing) if comes else self._go(thing)
             self._cluster.revision += 1
+            has_nodes |= isinstance(thing, Node)
+        if has_nodes:
+            # Not after each: of nodes that fail together, none is looked at while the others seem well.
+            self._taint_by_condition()
 
     # -- coming, and saying something else --
 
@@ -87,7 +92,6 @@ class Changes:
         match thing:
             case Node():
                 self._node(thing.name, thing)
-                self._taint_by_condition()
             case Pod() if cluster.pod(thing.key) is not None:
                 cluster.update(thing)
             case Pod():
@@ -172,7 +176,6 @@ class Changes:
         match thing:
             case Node():
                 self._node(thing.name, None)
-                self._taint_by_condition()
             case Pod():
                 pod = cluster.pod(thing.key)
                 if pod is not None:

@@ -117,6 +117,14 @@ def test_nobody_is_evicted_while_no_node_is_ready() -> None:
     assert states(document) == {"a": "Bound", "b": "Pending"}
 
 
+@pytest.mark.parametrize("first", ["n1", "n2"])
+def test_nobody_is_evicted_from_nodes_that_fail_in_the_same_moment(first: str) -> None:
+    second = {"n1": "n2", "n2": "n1"}[first]
+    failing = [at("1m", unready(first)), at("1m", unready(second))]
+    document = simulated(node("n1"), node("n2"), *failing, pod("a", nodeName="n1"), run_for_s=1000)
+    assert states(document) == {"a": "Bound"}
+
+
 def test_a_run_does_not_wait_for_ever_for_pods_that_come_back_to_where_they_are_evicted_from() -> None:
     web = workload("Deployment", "web", replicas=1, pods=stays(10))
     document = simulated(node("n1", taints=GO), web)
