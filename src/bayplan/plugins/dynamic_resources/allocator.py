@@ -65,7 +65,7 @@ class Allocator:
     ) -> None:
         self._objects = objects
         self._inventory = inventory
-        self._selectors = Selectors(compile)
+        self.selectors = Selectors(compile)
         self._deadline = deadline
         """Begins a search: what it returns says whether the search takes too long."""
         self._shapes: BoundedCache[bytes, KeptShape] = BoundedCache(MAX_SHAPES)
@@ -83,7 +83,7 @@ class Allocator:
         key = msgspec.msgpack.encode([(claim.requests, claim.constraints) for claim in claims])
         kept = self._shapes.get(key)
         if kept is None:
-            shape = Shape(claims, self._class, self._inventory.columns, self._selectors)
+            shape = Shape(claims, self._class, self._inventory.columns, self.selectors)
             kept = self._shapes[key] = KeptShape(shape)
         return kept
 

@@ -16,9 +16,10 @@ from bayplan.framework import Mask, NodeTable, NodeView, Scores, Status, Verdict
 from bayplan.objects.devices.resource_claim import DeviceRequestAllocationResult, ResourceClaim
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
-from bayplan.plugins.dynamic_resources import binding_conditions
+from bayplan.plugins.dynamic_resources import binding_conditions, explaining
 from bayplan.plugins.dynamic_resources.allocator import Allocator, KeptShape, Outcome
 from bayplan.plugins.dynamic_resources.binding import Taken
+from bayplan.plugins.dynamic_resources.explaining import Missing
 from bayplan.plugins.dynamic_resources.extended_resources import (
     NEVER_SCHEDULED_AGAIN,
     NOT_THERE,
@@ -30,6 +31,7 @@ from bayplan.plugins.dynamic_resources.pod_claims import PodClaims
 from bayplan.plugins.dynamic_resources.results import allocations
 from bayplan.plugins.dynamic_resources.search import Answer, SearchTimeoutError
 from bayplan.plugins.dynamic_resources.shape import AllocationError
+from bayplan.plugins.dynamic_resources.usage import Usage
 from bayplan.plugins.extended_resource_classes import ExtendedResourceClasses, may_be_devices
 
 NOT_AVAILABLE = unresolvable("resourceclaim not available on the node")
@@ -146,6 +148,15 @@ class Filtering:
         if group.extended is not None:
             given[group.extended.claim.uid].extended = group.extended
         return [given[claim.uid] for claim in (*self._claims.claims, *group.claims[len(self._open) :])]
+
+    def missing(self, node: NodeView, inventory: Inventory, usage: Usage) -> Missing:
+        """What keeps devices of the node from the claims that have none yet."""
+        lacking = self._lacking(node)
+        group = None if isinstance(lacking, Status) else self._group(lacking)
+        if group is None or group.kept is None:
+            return []
+        shape, devices = group.kept.shape, inventory.devices_of(node.object)
+        return explaining.missing(shape, group.claims, devices, inventory.columns, usage, self._allocator.selectors)
 
     # -- all nodes --
 

@@ -60,6 +60,7 @@ from bayplan.plugins.dynamic_resources import binding, pod_claims, releasing
 from bayplan.plugins.dynamic_resources.allocator import Allocator
 from bayplan.plugins.dynamic_resources.binding import Reserved, Taken
 from bayplan.plugins.dynamic_resources.device_selectors import compile_selector
+from bayplan.plugins.dynamic_resources.explaining import Missing
 from bayplan.plugins.dynamic_resources.extended_resources import is_made_for
 from bayplan.plugins.dynamic_resources.filtering import Filtering
 from bayplan.plugins.dynamic_resources.ledger import Ledger, ledger_of
@@ -246,6 +247,18 @@ class DynamicResources(
             return [] if said.is_skip else said
         no = as_status(filtering.on_node(node))
         return filtering.taken(node, self._ledger.inventory) if no.is_success else no
+
+    def missing(self, pod: Pod, node: NodeView) -> Missing:
+        """
+        For each request that a node cannot serve: its devices, and the first thing that keeps each from it.
+
+        As ``missing`` in the document of ``explain``: ``[{claim, request, devices: [{driver, pool, device, why}]}]``.
+        """
+        state = CycleState()
+        self.pre_filter(state, pod, node.table)
+        filtering = state.get(FILTERING)
+        ledger = self._ledger
+        return [] if filtering is None else filtering.missing(node, ledger.inventory, ledger.usage)
 
     # -- what it keeps --
 
