@@ -44,6 +44,16 @@ PluginSpecs = Annotated[
         show_default=False,
     ),
 ]
+ClusterPluginSpecs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--plugin",
+        metavar="MODULE:CLASS",
+        help="A plugin of your own over clusters: module:Class or path/to/file.py:Class.  Every placement has its "
+        "filter; its score counts where a placement names it.",
+        show_default=False,
+    ),
+]
 Seed = Annotated[
     int, typer.Option("--seed", metavar="N", help="Breaks ties and makes names; the same seed, the same run.")
 ]

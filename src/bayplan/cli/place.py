@@ -14,6 +14,7 @@ from bayplan.errors import InputError
 EXAMPLES = """\
 bayplan place -f fleet/ -f placement.yaml
 bayplan place -f fleet/ --placement default/web --without region=eu
+bayplan place -f fleet/ -f placement.yaml --plugin certified.py:Certified
 """
 
 
@@ -33,6 +34,7 @@ def place(
             show_default=False,
         ),
     ] = None,
+    plugin: options.ClusterPluginSpecs = None,
     now: options.Now = None,
     output: Annotated[Shape, typer.Option("--output", "-o", help="How to show the result.")] = Shape.TABLE,
     verbose: options.Verbose = False,
@@ -48,15 +50,19 @@ def place(
 
     from bayplan.placement import placing
     from bayplan.placement.explaining import unmatched
+    from bayplan.placement.own_plugins import own_plugins
     from bayplan.simulator import loading
 
+    plugins = own_plugins(plugin or ())
     at = options.read_now(now)
     lost = None if without is None else _selector(without)
     given = loading.read(filename, recursive=recursive)
     for warning in given.warnings:
         warn(warning)
     moment = time.time() if at is None else at
-    documents, state = placing.place(given.objects, now=moment, only=placement, without=lost, told=without or "")
+    documents, state = placing.place(
+        given.objects, now=moment, only=placement, without=lost, told=without or "", plugins=plugins
+    )
     write(_text(documents, output))
     is_wrong = False
     for document in documents:
@@ -68,6 +74,9 @@ def place(
         for mistake in plan.mistakes:
             is_wrong = True
             complain(str(mistake.located(*_origin(source), f"Placement {plan.key}")))
+        if evaluation.failure:
+            is_wrong = True
+            complain(str(InputError(evaluation.failure).located(*_origin(source), f"Placement {plan.key}")))
     if is_wrong:
         return 2
     return 1 if any(each["conditions"][0]["status"] != "True" for each in documents) else 0

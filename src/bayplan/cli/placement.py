@@ -19,6 +19,7 @@ def placement(
     secure_port: options.SecurePort = PORT,
     cert_dir: options.CertDir = None,
     open_metrics: options.OpenMetrics = False,
+    plugin: options.ClusterPluginSpecs = None,
     log_format: options.LogFormats = options.LogFormat.TEXT,
     verbose: options.Verbose = False,
 ) -> int:
@@ -32,6 +33,7 @@ def placement(
     from bayplan.app.shell import logging
     from bayplan.app.shell.process import ServiceOptions
     from bayplan.framework.config.model import LeaderElection
+    from bayplan.placement.own_plugins import own_plugins
 
     logging.set_up(verbose=verbose, as_json=log_format == options.LogFormat.JSON)
     election = LeaderElection(resource_name=LEASE, leader_elect=leader_elect is not False)
@@ -43,5 +45,6 @@ def placement(
             secure_port=secure_port,
             cert_dir=cert_dir,
             open_metrics=open_metrics,
-        )
+        ),
+        own_plugins(plugin or ()),
     )

@@ -14,14 +14,20 @@ import json
 import operator
 import types
 from functools import cache, partial, reduce
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, Protocol, Union, get_args, get_origin, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.alias_generators import to_camel
 
 from bayplan.errors import GO_THROUGH, InvalidArgsError
 from bayplan.framework.config.mistakes import Mistake, as_lines, field_path, found_by_pydantic, one_line, shown
-from bayplan.framework.plugin import Plugin
+
+
+class TakesArgs(Protocol):
+    """A class of plugins: of the scheduler, or of placements."""
+
+    name: ClassVar[str]
+    Args: ClassVar[Any]
 
 
 class PluginArgs(BaseModel):
@@ -37,7 +43,7 @@ class PluginArgs(BaseModel):
     )
 
 
-def load_args(plugin_cls: type[Plugin], raw: Any, path: str) -> Any:
+def load_args(plugin_cls: type[TakesArgs], raw: Any, path: str) -> Any:
     """The args object for a plugin; ``InvalidArgsError`` lists every mistake, one a line, behind its path."""
     args, mistakes = read_args(plugin_cls, raw, path)
     if mistakes:
@@ -45,7 +51,7 @@ def load_args(plugin_cls: type[Plugin], raw: Any, path: str) -> Any:
     return args
 
 
-def read_args(plugin_cls: type[Plugin], raw: Any, path: str) -> tuple[Any, list[Mistake]]:
+def read_args(plugin_cls: type[TakesArgs], raw: Any, path: str) -> tuple[Any, list[Mistake]]:
     """As ``load_args``, with the mistakes returned, for callers that collect more of them."""
     if getattr(plugin_cls, "accepts_any_args", False):
         return ({} if raw is None else raw), []
@@ -80,7 +86,7 @@ def _without_type(name: str, raw: dict[str, Any], path: str) -> tuple[dict[str, 
 
 
 def _validated(
-    plugin_cls: type[Plugin], args_cls: type[Any], values: dict[str, Any], path: str
+    plugin_cls: type[TakesArgs], args_cls: type[Any], values: dict[str, Any], path: str
 ) -> tuple[Any, list[Mistake]]:
     try:
         schema, adapter = _reader(args_cls)

@@ -75,7 +75,7 @@ def _contract() -> dict[str, Any]:
     return {name: value for base in bases for name, value in vars(base).items() if not name.startswith("_")}
 
 
-def points_of(cls: type[Plugin]) -> tuple[str, ...]:
+def points_of(cls: type[Any]) -> tuple[str, ...]:
     """The extension points a plugin class takes part in, in the order a pod meets them."""
     return tuple(point for point, kind in EXTENSION_POINTS.items() if issubclass(cls, kind))
 

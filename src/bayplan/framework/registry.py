@@ -2,7 +2,8 @@
 Which plugins there are, by name, and where each comes from.
 
 ``app`` fills one registry: the in-tree list, packages that offer an entry point in ``bayplan.plugins``, and
-what ``--plugin`` names.  ``profile.build_profiles`` reads it, and ``bayplan plugins`` lists it.
+what ``--plugin`` names.  ``profile.build_profiles`` reads it, and ``bayplan plugins`` lists it.  Placements have a
+registry of their own kind of plugins, which is made of the same ``ClassRegistry``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from bayplan.errors import GO_THROUGH, ConfigError, DuplicatePluginError, UnknownPluginError
 from bayplan.framework.config.mistakes import did_you_mean, one_line
@@ -21,11 +23,20 @@ GROUP = "bayplan.plugins"
 IN_TREE = "in-tree"
 
 
+class Named(Protocol):
+    """What a registry can hold: classes with a name."""
+
+    name: ClassVar[str]
+
+
+T = TypeVar("T", bound=Named)
+
+
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Generic[T]):
     """A registered plugin, and where it comes from: "in-tree", "entry point pkg 1.0" or "--plugin x:Y"."""
 
-    cls: type[Plugin]
+    cls: type[T]
     origin: str
 
     @property
@@ -37,17 +48,24 @@ class Entry:
         return points_of(self.cls)
 
 
-class Registry:
+class ClassRegistry(Generic[T]):
     """Plugin classes by name, in the order they were registered."""
 
-    def __init__(self, classes: Iterable[type[Plugin]] = ()) -> None:
-        self._entries: dict[str, Entry] = {}
+    group: ClassVar[str]
+    """The group of entry points in which packages offer such plugins."""
+
+    def __init__(self, classes: Iterable[type[T]] = ()) -> None:
+        self._entries: dict[str, Entry[T]] = {}
         for cls in classes:
             self.register(cls)
 
-    def register(self, cls: type[Plugin], origin: str = IN_TREE) -> type[Plugin]:
+    def problem_of(self, cls: Any) -> str:
+        """Why this cannot be such a plugin; empty if it can."""
+        raise NotImplementedError
+
+    def register(self, cls: type[T], origin: str = IN_TREE) -> type[T]:
         """Take a plugin in.  The same class again is no harm, another one under its name is refused."""
-        problem = problem_of(cls)
+        problem = self.problem_of(cls)
         if problem:
             raise ConfigError(f"{origin}: {problem}")
         known = self._entries.setdefault(cls.name, Entry(cls, origin))
@@ -60,15 +78,15 @@ class Registry:
 
     def discover(self) -> list[str]:
         """Take in what installed packages offer; the names that were found."""
-        found = sorted(entry_points(group=GROUP), key=lambda point: (_package(point), point.name))
+        found = sorted(entry_points(group=self.group), key=lambda point: (_package(point), point.name))
         return [self._register_entry_point(point) for point in found]
 
-    def load_spec(self, spec: str) -> type[Plugin]:
+    def load_spec(self, spec: str) -> type[T]:
         """Take in the plugin that ``--plugin module:Class`` or ``--plugin path/to/file.py:Class`` names."""
         origin = f"--plugin {spec}"
         return self.register(load_object(spec, origin), origin)
 
-    def get(self, name: str) -> type[Plugin]:
+    def get(self, name: str) -> type[T]:
         """The class behind a name."""
         if name not in self._entries:
             raise UnknownPluginError(self.unknown(name))
@@ -90,7 +108,7 @@ class Registry:
     def __contains__(self, name: object) -> bool:
         return name in self._entries
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[Entry[T]]:
         return iter(self._entries.values())
 
     def __len__(self) -> int:
@@ -104,18 +122,27 @@ class Registry:
             raise
         except BaseException as error:  # whatever a package does on import, the user must learn which package it was
             raise ConfigError(
-                f'{origin}: "{point.name} = {point.value}" in group {GROUP} cannot be loaded: '
+                f'{origin}: "{point.name} = {point.value}" in group {self.group} cannot be loaded: '
                 f"{one_line(error)}; correct or uninstall the package"
             ) from error
-        problem = problem_of(cls)
+        problem = self.problem_of(cls)
         if problem:
-            raise ConfigError(f'{origin}: "{point.name} = {point.value}" in group {GROUP}: {problem}')
+            raise ConfigError(f'{origin}: "{point.name} = {point.value}" in group {self.group}: {problem}')
         return self.register(cls, origin).name
+
+
+class Registry(ClassRegistry[Plugin]):
+    """The plugins of the scheduler."""
+
+    group = GROUP
+
+    def problem_of(self, cls: Any) -> str:
+        return problem_of(cls)
 
 
 def _package(point: EntryPoint) -> str:
     return f"{point.dist.name} {point.dist.version}" if point.dist else "(unknown package)"
 
 
-def _described(cls: type[Plugin], origin: str) -> str:
+def _described(cls: type[Any], origin: str) -> str:
     return f"{cls.__module__}.{cls.__qualname__} ({origin})"

@@ -21,10 +21,9 @@ def conditions_of(evaluation: Evaluation) -> tuple[StatusCondition, StatusCondit
 
 
 def misconfigured(evaluation: Evaluation) -> StatusCondition:
-    plan = evaluation.plan
-    if plan.is_misconfigured:
+    if evaluation.problem:
         kept = " (the last decisions are kept)"
-        text = _cut(plan.misconfiguration, LONGEST - len(kept)) + kept
+        text = _cut(evaluation.problem, LONGEST - len(kept)) + kept
         return StatusCondition(type=MISCONFIGURED, status="True", reason="Misconfigured", message=text)
     text = "there is no mistake in it"
     return StatusCondition(type=MISCONFIGURED, status="False", reason="Succeedconfigured", message=text)
@@ -38,7 +37,7 @@ def satisfied(evaluation: Evaluation) -> StatusCondition:
 
 def _verdict(evaluation: Evaluation) -> tuple[str, str]:
     plan, fleet, outcome = evaluation.plan, evaluation.fleet, evaluation.outcome
-    if plan.is_misconfigured:
+    if evaluation.problem:
         return "NotAllDecisionsScheduled", "the placement is misconfigured; its last decisions are kept"
     bound = fleet.bound_sets(plan.namespace)
     if not bound:

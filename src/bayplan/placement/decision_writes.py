@@ -66,7 +66,7 @@ def writes_for(
     before = _pages(placement, existing)
     pages = before
     writes: list[Write] = []
-    if not evaluation.plan.is_misconfigured:
+    if not evaluation.problem:
         names = evaluation.names()
         groups = groups_of(evaluation.plan, evaluation.fleet.table, names, before)
         pages = pages_of(groups, before)

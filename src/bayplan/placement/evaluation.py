@@ -15,6 +15,7 @@ from bayplan.placement import flat_spread, nested_spread
 from bayplan.placement.evenness import Uneven
 from bayplan.placement.filter_cache import FilterCache
 from bayplan.placement.fleet import Fleet
+from bayplan.placement.own_plugins import ClusterPluginError
 from bayplan.placement.plan import Plan
 from bayplan.placement.plugin import Moment, Verdict
 from bayplan.placement.table import FOREVER, Mask, Numbers, grown
@@ -22,6 +23,8 @@ from bayplan.placement.totals import Totals
 
 NO_ROWS: Numbers = np.zeros(0, np.int64)
 _ROUNDS = 8
+RETRY_S = 60.0
+"""How long after a plugin failed it is asked again, if nothing else happens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,10 @@ class Evaluation:
         self.sets: frozenset[str] = frozenset()
         self.outcome = Outcome()
         self.until = FOREVER
+        self.failure = ""
+        """What a plugin failed with when the placement was last decided."""
+        self._stale_at = FOREVER
+        """When what plugins said no longer holds."""
         self.moves = 0
         self.flipped: Numbers = NO_ROWS
         """Rows that the last decision brought in or out."""
@@ -104,6 +111,13 @@ class Evaluation:
         """Fields of these rows changed; whether that can make a difference."""
         if self._is_new:
             return True
+        try:
+            return self._touch(rows, fields, now)
+        except ClusterPluginError:
+            self.touch_all()  # told when the placement is decided
+            return True
+
+    def _touch(self, rows: tuple[int, ...], fields: frozenset[str], now: float) -> bool:
         self._fit()
         if not self.plan.moving.isdisjoint(fields):
             self._tree = None
@@ -131,6 +145,24 @@ class Evaluation:
 
     def evaluate(self, now: float, others: Numbers = NO_ROWS) -> bool:
         """Decide; whether the decision or its numbers are different now."""
+        try:
+            is_other = self._decided(now, others)
+        except ClusterPluginError as error:
+            # The last good decision stays; the condition says why.
+            is_other = self.failure != str(error)
+            self.failure = str(error)
+            self.touch_all()
+            self.until = now + RETRY_S
+            return is_other
+        is_other |= bool(self.failure)
+        self.failure = ""
+        return is_other
+
+    def _decided(self, now: float, others: Numbers) -> bool:
+        if now >= self._stale_at:
+            self.touch_all()
+        if self._is_new:
+            self._stale_at = now + self.plan.fresh_for
         outcome = self.outcome
         self._fit()
         before = self.chosen
@@ -149,7 +181,7 @@ class Evaluation:
         else:
             self.flipped = (before != self.chosen).nonzero()[0]
         self.incumbents, self.others = moment.incumbents, others
-        self.until = min(moment.until, min(self._expiries.values(), default=FOREVER))
+        self.until = min(moment.until, self._stale_at, min(self._expiries.values(), default=FOREVER))
         self._dirty.clear()
         self._is_new = False
         return len(self.flipped) > 0 or outcome != self.outcome
@@ -276,6 +308,11 @@ class Evaluation:
             keys = self._totals.keys(rows)
             chosen[rows[np.argpartition(-keys, number - 1)[:number]]] = True
         return chosen
+
+    @property
+    def problem(self) -> str:
+        """Why the placement is not decided anew: its mistakes, or a plugin that failed."""
+        return self.plan.misconfiguration or self.failure
 
     @property
     def missing(self) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from bayplan.placement import conditions, decision_groups, domains, replica_division
 from bayplan.placement.evaluation import NO_ROWS, Evaluation
 from bayplan.placement.plugin import Moment
-from bayplan.placement.registry import FILTERS, scorer_of
+from bayplan.placement.registry import filters_of, scorer_of
 from bayplan.placement.table import Numbers, grown
 
 API_VERSION, KIND = "bayplan.io/v1alpha1", "PlacementResult"
@@ -36,8 +36,8 @@ def explain(evaluation: Evaluation, now: float, others: Numbers = NO_ROWS) -> Do
     group_of = {name: group.name for group in groups for name in group.clusters}
     incumbents = grown(evaluation.incumbents, table.capacity)
     moment = Moment(now, incumbents, evaluation.eligible, others, counted=evaluation.chosen)
-    filters = [] if plan.is_misconfigured else _filters(evaluation, moment)
-    scores, totals = _scores(evaluation, moment)
+    filters = [] if evaluation.problem else _filters(evaluation, moment)
+    scores, totals = ([], {}) if evaluation.failure else _scores(evaluation, moment)
     document["decisions"] = [
         {"clusterName": name, "reason": reason(evaluation, name), "score": totals.get(name, 0), "group": group_of[name]}
         for name in names
@@ -88,7 +88,7 @@ def _filters(evaluation: Evaluation, moment: Moment) -> list[Document]:
     plan, fleet = evaluation.plan, evaluation.fleet
     mask = fleet.members(evaluation.sets)
     steps = []
-    for each in FILTERS:
+    for each in filters_of(plan):
         if each.name == "Spread" and not any(level.is_hard for level in plan.levels):
             continue
         kept = each.filter(plan, fleet, mask, moment)
@@ -106,7 +106,7 @@ def _scores(evaluation: Evaluation, moment: Moment) -> tuple[list[Document], dic
     totals = dict.fromkeys(names, 0)
     listed = []
     for coordinate, weight in plan.weights:
-        given = scorer_of(coordinate).score_all(plan, fleet, moment)[rows].tolist() if rows else []
+        given = scorer_of(plan, coordinate).score_all(plan, fleet, moment)[rows].tolist() if rows else []
         by_name = dict(zip(names, given, strict=True))
         listed.append({"name": coordinate.name, "weight": weight, "scores": by_name})
         for name, score in by_name.items():

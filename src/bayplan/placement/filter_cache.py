@@ -11,7 +11,7 @@ import numpy as np
 from bayplan.placement.fleet import Fleet
 from bayplan.placement.plan import Likeness, Plan
 from bayplan.placement.plugin import DROPPED, PASSED, Moment, Verdict
-from bayplan.placement.registry import FILTERS, TAINTS
+from bayplan.placement.registry import TAINTS, filters_of
 from bayplan.placement.table import Mask, Numbers
 
 _NO_ROWS: Numbers = np.zeros(0, np.int64)
@@ -46,7 +46,7 @@ class FilterCache:
         if mask is None:
             mask = self._fleet.members(sets)
             moment = Moment(now, mask, mask, _NO_ROWS)
-            for each in FILTERS:
+            for each in filters_of(plan):
                 if each is not TAINTS:
                     mask = each.filter(plan, self._fleet, mask, moment)
             self._masks[key] = mask
@@ -60,7 +60,7 @@ class FilterCache:
         if not self._fleet.is_member(row, sets):
             return DROPPED
         result = PASSED
-        for each in FILTERS:
+        for each in filters_of(plan):
             verdict = each.filter_row(plan, self._fleet, row, now)
             if verdict is DROPPED:
                 return DROPPED

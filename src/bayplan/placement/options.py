@@ -1,6 +1,6 @@
-"""What a Placement says in annotations: spread fields that a hub's schema may not know, and replicas to divide.
+"""What a Placement says in annotations: spread fields that a hub's schema may not know, replicas to divide, plugins.
 
-`validation` reports what is wrong with them, `plan` uses them. Both annotations hold JSON or YAML.
+`validation` reports what is wrong with them, `plan` uses them. The annotations hold JSON or YAML.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from bayplan.objects.meta import LabelSelector, Wire
 from bayplan.objects.quantity import Quantity
 from bayplan.objects.third_party.placement import (
     LABEL,
+    PLUGINS_ANNOTATION,
     REPLICAS_ANNOTATION,
     SPREAD_ANNOTATION,
     AddOnCoordinate,
@@ -101,12 +102,30 @@ def replica_options(placement: Placement) -> ReplicaOptions | None:
     return found
 
 
+def plugin_args(placement: Placement) -> dict[str, Any]:
+    """Plugins of one's own that the placement names, each with its args; InputErrors if they cannot be read."""
+    text = placement.annotations.get(PLUGINS_ANNOTATION)
+    return _mapping(text, PLUGINS_ANNOTATION, "Certified: {level: gold}") if text else {}
+
+
 def annotation_field(name: str, below: str = "") -> str:
     """How a field of an annotation is called in a mistake."""
     return f"metadata.annotations[{name}]" + (f".{below}" if below else "")
 
 
 def _read(text: str, name: str, struct: type[Any], fields: str, shorthand: str = "") -> Any:
+    example = f"{shorthand}: 6" if shorthand else "spreadConstraints: [{topologyKey: region, minDomains: 2}]"
+    value = _mapping(text, name, example, shorthand)
+    unknown = api_fields.check_fields(fields, value)
+    if unknown:
+        raise _wrong(name, *unknown)
+    try:
+        return kinds.convert(value, struct)
+    except InputError as error:
+        raise _wrong(name, error) from None
+
+
+def _mapping(text: str, name: str, example: str, shorthand: str = "") -> dict[str, Any]:
     try:
         documents = [*yaml_reading.documents(text, "")]
     except InputError as error:
@@ -115,15 +134,8 @@ def _read(text: str, name: str, struct: type[Any], fields: str, shorthand: str =
     if shorthand and isinstance(value, int):
         value = {shorthand: value}
     if not isinstance(value, dict):
-        example = f"{shorthand}: 6" if shorthand else "spreadConstraints: [{topologyKey: region, minDomains: 2}]"
         raise _wrong(name, InputError("must be a mapping", fix=f"write fields, such as {{{example}}}"))
-    unknown = api_fields.check_fields(fields, value)
-    if unknown:
-        raise _wrong(name, *unknown)
-    try:
-        return kinds.convert(value, struct)
-    except InputError as error:
-        raise _wrong(name, error) from None
+    return value
 
 
 def _wrong(name: str, *errors: InputError) -> InputErrors:

@@ -11,9 +11,10 @@ from bayplan.errors import InputError
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.selector import Selector
 from bayplan.objects.third_party import placement as api
-from bayplan.placement import explaining
+from bayplan.placement import explaining, own_plugins
 from bayplan.placement.events import Deleted
 from bayplan.placement.explaining import Document
+from bayplan.placement.own_plugins import OwnPlugins
 from bayplan.placement.state import PlacementState
 
 EVERYWHERE = "default"
@@ -26,6 +27,7 @@ def place(
     only: str | None = None,
     without: Selector | None = None,
     told: str = "",
+    plugins: OwnPlugins = own_plugins.NONE,
 ) -> tuple[list[Document], PlacementState]:
     """A document for every placement, or for the one that is named, and the state they come from.
 
@@ -39,7 +41,7 @@ def place(
         evaluation = state.evaluation(key)
         documents[key] = explaining.explain(evaluation, now, state.others(evaluation.plan))
 
-    state = PlacementState(now, write_down)
+    state = PlacementState(now, write_down, plugins)
     state.load(things)
     keys = _wanted(state, only)
     if without is None:

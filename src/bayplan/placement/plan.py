@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import lcm
+from math import inf, lcm
+from typing import Protocol
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -20,6 +21,7 @@ from bayplan.objects.selector import EVERYTHING, Selector, compile_label_selecto
 from bayplan.objects.third_party import placement as api
 from bayplan.objects.toleration import Toleration
 from bayplan.placement import cel, fleet, options, validation
+from bayplan.placement.cluster_plugin import ClusterPlugin
 from bayplan.placement.table import Key, key_of
 
 DEFAULT_WEIGHTS = {api.ScoreCoordinate(built_in="Balance"): 1, api.ScoreCoordinate(built_in="Steady"): 1}
@@ -63,7 +65,7 @@ class Likeness:
     __slots__ = ("__weakref__",)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """What a placement wants."""
 
@@ -90,6 +92,13 @@ class Plan:
     mistakes: tuple[InputError, ...] = ()
 
     topology_keys: tuple[Key, ...] = ()
+    own: tuple[ClusterPlugin, ...] = ()
+    """Plugins that do not come with Bayplan."""
+
+    @property
+    def fresh_for(self) -> float:
+        """How long the answers of its plugins hold."""
+        return min((each.fresh_for for each in self.own if each.fresh_for is not None), default=inf)
 
     @property
     def key(self) -> str:
@@ -108,53 +117,95 @@ class Plan:
         return "; ".join(" ".join(str(each).split()) for each in self.mistakes)
 
 
-def compile_placement(placement: api.Placement, built_in: Iterable[str]) -> Plan:
+class OwnPluginsOf(Protocol):
+    """Who knows the plugins that do not come with Bayplan."""
+
+    @property
+    def scorers(self) -> tuple[str, ...]: ...
+
+    def of(self, placement: api.Placement) -> tuple[tuple[ClusterPlugin, ...], list[InputError]]: ...
+
+
+def compile_placement(placement: api.Placement, built_in: Iterable[str], known: OwnPluginsOf | None = None) -> Plan:
     """The plan; one with mistakes says only what they are."""
-    mistakes = validation.mistakes_of(placement, built_in)
-    terms: list[Term] = []
+    mistakes = validation.mistakes_of(placement, (*built_in, *(known.scorers if known else ())))
+    own: tuple[ClusterPlugin, ...] = ()
+    terms: tuple[Term, ...] = ()
+    if known is not None:
+        own, more = known.of(placement)
+        mistakes += more
+    elif api.PLUGINS_ANNOTATION in placement.annotations:
+        field = options.annotation_field(api.PLUGINS_ANNOTATION)
+        mistakes.append(InputError("no plugins are known here", field=field))
     if not mistakes:
-        for index, each in enumerate(placement.spec.predicates or ()):
-            at = f"spec.predicates[{index}].requiredClusterSelector"
-            terms.append(_term(each.required_cluster_selector, at, mistakes))
+        terms = _terms(placement.spec.predicates or (), mistakes)
     if mistakes:
-        return Plan(placement, mistakes=tuple(mistakes))
+        return Plan(placement=placement, mistakes=tuple(mistakes))
+    return _plan(placement, terms, own)
+
+
+def _terms(predicates: Iterable[api.ClusterPredicate], mistakes: list[InputError]) -> tuple[Term, ...]:
+    return tuple(
+        _term(each.required_cluster_selector, f"spec.predicates[{index}].requiredClusterSelector", mistakes)
+        for index, each in enumerate(predicates)
+    )
+
+
+def _plan(placement: api.Placement, terms: tuple[Term, ...], own: tuple[ClusterPlugin, ...]) -> Plan:
+    """The plan of a placement without mistakes."""
     spec = placement.spec
     policy = options.spread_policy(placement)
     strategy = spec.decision_strategy.group_strategy
     levels = tuple(_level(each) for each in policy.spread_constraints or ())
     groups = tuple(
-        GroupTerm(each.group_name, _term(each.group_cluster_selector or api.ClusterSelector(), "", mistakes))
+        GroupTerm(each.group_name, _term(each.group_cluster_selector or api.ClusterSelector(), "", []))
         for each in strategy.decision_groups or ()
     )
     weights = _weights(spec.prioritizer_policy)
     replicas = options.replica_options(placement)
-    direct: set[str] = {_key_field(level.key) for level in levels} | _replica_fields(replicas)
-    direct |= {_score_fields(coordinate) for coordinate, _ in weights} - {""}
-    for group in groups:
-        direct |= group.term.fields()
+    direct = _direct_fields(levels, groups, weights, replicas, own)
     fields = {fleet.CLUSTER, fleet.TAINTS} | direct
     for term in terms:
         fields |= term.fields()
     return Plan(
-        placement,
-        spec.number_of_clusters,
-        frozenset(spec.cluster_sets) if spec.cluster_sets else None,
-        tuple(terms),
-        spec.tolerations or (),
-        weights,
-        levels,
-        policy.scope == api.FLAT and len(levels) > 1,
-        policy.max_moves,
-        None if policy.group_selector is None else compile_label_selector(policy.group_selector),
-        groups,
-        strategy.clusters_per_decision_group,
-        replicas,
-        frozenset(fields),
-        frozenset(direct),
-        frozenset((fleet.CLUSTER, *(_key_field(level.key) for level in levels))),
-        _likeness(spec, levels),
+        placement=placement,
+        number=spec.number_of_clusters,
+        sets=frozenset(spec.cluster_sets) if spec.cluster_sets else None,
+        terms=terms,
+        tolerations=spec.tolerations or (),
+        weights=weights,
+        levels=levels,
+        is_flat=policy.scope == api.FLAT and len(levels) > 1,
+        max_moves=policy.max_moves,
+        group=None if policy.group_selector is None else compile_label_selector(policy.group_selector),
+        groups=groups,
+        per_group=strategy.clusters_per_decision_group,
+        replicas=replicas,
+        fields=frozenset(fields),
+        direct=frozenset(direct),
+        moving=frozenset((fleet.CLUSTER, *(_key_field(level.key) for level in levels))),
+        # A plugin may look at anything of the placement, so nobody else filters like it.
+        likeness=Likeness() if own else _likeness(spec, levels),
         topology_keys=tuple(level.key for level in levels),
+        own=own,
     )
+
+
+def _direct_fields(
+    levels: Iterable[Level],
+    groups: Iterable[GroupTerm],
+    weights: Iterable[tuple[api.ScoreCoordinate, int]],
+    replicas: options.ReplicaOptions | None,
+    own: Iterable[ClusterPlugin],
+) -> set[str]:
+    """What matters even where the filters say the same as before."""
+    found: set[str] = {_key_field(level.key) for level in levels} | _replica_fields(replicas)
+    found |= {_score_fields(coordinate) for coordinate, _ in weights} - {""}
+    for group in groups:
+        found |= group.term.fields()
+    for plugin in own:
+        found |= {*plugin.reads}
+    return found
 
 
 _LIKENESSES: WeakValueDictionary[bytes, Likeness] = WeakValueDictionary()

@@ -16,10 +16,12 @@ import numpy as np
 
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.third_party import placement as api
+from bayplan.placement import own_plugins
 from bayplan.placement.evaluation import NO_ROWS, Evaluation
 from bayplan.placement.events import Applied, Deleted, Event, PlacementChange, TimePassed
 from bayplan.placement.filter_cache import FilterCache
 from bayplan.placement.fleet import NOTHING, Fleet, FleetChange
+from bayplan.placement.own_plugins import OwnPlugins
 from bayplan.placement.plan import Plan, compile_placement
 from bayplan.placement.registry import SCORERS
 from bayplan.placement.table import FOREVER, Numbers
@@ -28,8 +30,14 @@ from bayplan.placement.table import FOREVER, Numbers
 class PlacementState:
     """All placements of a hub, kept decided."""
 
-    def __init__(self, now: float = 0.0, on_decided: Callable[[str], None] = lambda key: None) -> None:
+    def __init__(
+        self,
+        now: float = 0.0,
+        on_decided: Callable[[str], None] = lambda key: None,
+        plugins: OwnPlugins = own_plugins.NONE,
+    ) -> None:
         self.now = now
+        self._plugins = plugins
         self._on_decided = on_decided
         self.fleet = Fleet()
         self._sieve = FilterCache(self.fleet)
@@ -143,7 +151,7 @@ class PlacementState:
         known = self._evaluations.get(key)
         if known is not None and _reads_the_same(known.plan.placement, placement):
             return set()
-        plan = compile_placement(placement, SCORERS)
+        plan = compile_placement(placement, SCORERS, self._plugins)
         evaluation = Evaluation(plan, self.fleet, self._sieve)
         if known is not None:
             self._unindex(known.plan)

@@ -29,7 +29,7 @@ class Totals:
     def __init__(self, plan: Plan, fleet: Fleet) -> None:
         self._fleet, self._plan = fleet, plan
         self._scorers: list[tuple[ClusterScorer, str, int]] = [
-            (scorer_of(coordinate), coordinate.name, weight) for coordinate, weight in plan.weights
+            (scorer_of(plan, coordinate), coordinate.name, weight) for coordinate, weight in plan.weights
         ]
         self.values: Ids = np.zeros(fleet.table.capacity, np.int32)
         self._scales: dict[str, object] = {}

@@ -29,8 +29,9 @@ from bayplan.kube.recorder import Recorder
 from bayplan.objects.kinds import Kind, all_kinds
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.third_party import placement as api
-from bayplan.placement import explaining
+from bayplan.placement import explaining, own_plugins
 from bayplan.placement.events import Applied, Deleted, Event, TimePassed
+from bayplan.placement.own_plugins import OwnPlugins
 from bayplan.placement.state import PlacementState
 
 log = structlog.get_logger()
@@ -59,18 +60,26 @@ HISTOGRAMS = {
 }
 
 
-def run_placement(options: ServiceOptions) -> int:
+def run_placement(options: ServiceOptions, plugins: OwnPlugins = own_plugins.NONE) -> int:
     """Run until stopped; the exit code."""
-    return run_service(options, lambda client, election: LivePlacement(client, election=election))
+    return run_service(options, lambda client, election: LivePlacement(client, election=election, plugins=plugins))
 
 
 class LivePlacement(Service):
     """One placement controller."""
 
-    def __init__(self, client: Client, *, election: LeaderElection | None = None, silence_s: float = SILENCE_S) -> None:
+    def __init__(
+        self,
+        client: Client,
+        *,
+        election: LeaderElection | None = None,
+        silence_s: float = SILENCE_S,
+        plugins: OwnPlugins = own_plugins.NONE,
+    ) -> None:
         super().__init__(election, PrometheusMetrics(COUNTERS, GAUGES, HISTOGRAMS))
         self._client = client
-        self.state = PlacementState(time.time())
+        self._plugins = plugins
+        self.state = PlacementState(time.time(), plugins=self._plugins)
         self._kinds = {kind.name: kind for kind in all_kinds() if kind.group == api.GROUP}
         self._informers = {name: self._informer(kind, silence_s) for name, kind in self._kinds.items()}
         self.informers = list(self._informers.values())
@@ -99,7 +108,7 @@ class LivePlacement(Service):
 
     async def work(self) -> None:
         self.supervisor.keep_running(self._recorder.run())
-        self.state = PlacementState(time.time())
+        self.state = PlacementState(time.time(), plugins=self._plugins)
         # Placements last: what they have already counts before any of them is decided.
         things = [thing for informer in self.informers for thing in informer.objects()]
         self._events = [Applied(each) for each in sorted(things, key=lambda each: isinstance(each, api.Placement))]

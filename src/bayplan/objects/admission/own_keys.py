@@ -15,7 +15,7 @@ from bayplan.objects.files.manifests import AT, UNTIL
 from bayplan.objects.mistakes import Mistakes, mistake, nearest, one_of
 from bayplan.objects.spare import CLASS_LABEL, LEDGER, SPARE
 from bayplan.objects.third_party.kubevirt import STICKY_NODE
-from bayplan.objects.third_party.placement import REPLICAS_ANNOTATION, SPREAD_ANNOTATION
+from bayplan.objects.third_party.placement import PLUGINS_ANNOTATION, REPLICAS_ANNOTATION, SPREAD_ANNOTATION
 
 DOMAIN = "bayplan.io"
 
@@ -51,6 +51,7 @@ ANNOTATIONS = {
     USAGE: _Own(("Pod", "Node")),
     SPREAD_ANNOTATION: _Own(("Placement",)),
     REPLICAS_ANNOTATION: _Own(("Placement",)),
+    PLUGINS_ANNOTATION: _Own(("Placement",)),
     DIVISION: _Own(("PlacementDecision",)),
     REBALANCE: _Own(_POD, ("true", "false")),
     OWN_DELETION_COST: _Own(_POD),
