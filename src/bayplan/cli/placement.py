@@ -29,22 +29,21 @@ def placement(
     Open Cluster Management's own placement controller must not run beside it.
     """
     options.leave_when_told()
-    from bayplan.app.placement.live import run_placement
+    from bayplan.app.placement.live import PlacementOptions, run_placement
     from bayplan.app.shell import logging
-    from bayplan.app.shell.process import ServiceOptions
     from bayplan.framework.config.model import LeaderElection
     from bayplan.placement.own_plugins import own_plugins
 
     logging.set_up(verbose=verbose, as_json=log_format == options.LogFormat.JSON)
     election = LeaderElection(resource_name=LEASE, leader_elect=leader_elect is not False)
     return run_placement(
-        ServiceOptions(
+        PlacementOptions(
             election=election,
             kubeconfig=kubeconfig,
             context=context,
             secure_port=secure_port,
             cert_dir=cert_dir,
             open_metrics=open_metrics,
-        ),
-        own_plugins(plugin or ()),
+            plugins=own_plugins(plugin or ()),
+        )
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
@@ -60,9 +61,18 @@ HISTOGRAMS = {
 }
 
 
-def run_placement(options: ServiceOptions, plugins: OwnPlugins = own_plugins.NONE) -> int:
+@dataclass(frozen=True, kw_only=True)
+class PlacementOptions(ServiceOptions):
+    """What the command line says."""
+
+    plugins: OwnPlugins = own_plugins.NONE
+
+
+def run_placement(options: PlacementOptions) -> int:
     """Run until stopped; the exit code."""
-    return run_service(options, lambda client, election: LivePlacement(client, election=election, plugins=plugins))
+    return run_service(
+        options, lambda client, election: LivePlacement(client, election=election, plugins=options.plugins)
+    )
 
 
 class LivePlacement(Service):
