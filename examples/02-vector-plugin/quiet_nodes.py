@@ -9,18 +9,18 @@ Extension points: Score.  Requeue: nothing, a score rejects nobody.
 
 import numpy as np
 
-from bayplan.framework import MAX_SCORE, Depends, ScorePlugin
+from bayplan.framework import MAX_SCORE, Depends, Promise, ScorePlugin
 
 
 class QuietNodes(ScorePlugin):
     name = "QuietNodes"
-    score_depends = Depends.AMOUNTS  # a node's score depends on how many pods it has and may have
 
     def requeue_on(self):
         return ()
 
-    def signature(self, pod):
-        return None  # nothing of the pod is read, so all pods get the same answers
+    def promise(self, template):
+        # Nothing is read of a pod, and a node's score depends on how many pods it has and may have.
+        return Promise(key=(), score=Depends.AMOUNTS)
 
     # -- one node --
 

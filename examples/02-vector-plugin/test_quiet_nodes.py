@@ -4,7 +4,17 @@ from random import Random
 
 from quiet_nodes import QuietNodes
 
-from bayplan.testing import assert_forms_agree, cluster, make, node, pod, random_cluster, random_pod, run_score
+from bayplan.testing import (
+    assert_forms_agree,
+    assert_promises_hold,
+    cluster,
+    make,
+    node,
+    pod,
+    random_cluster,
+    random_pod,
+    run_score,
+)
 
 
 def test_both_forms_agree():
@@ -17,3 +27,7 @@ def test_the_quieter_node_is_worth_more():
     residents = [pod(f"p{number}").on("busy") for number in range(5)]
     cache = cluster([node("busy").pods(10), node("idle").pods(10), node("full").pods(0)], residents)
     assert run_score(make(QuietNodes, cache), pod("new"), cache) == {"busy": 50, "idle": 100, "full": 0}
+
+
+def test_promises_hold():
+    assert_promises_hold(QuietNodes)

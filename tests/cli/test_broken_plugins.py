@@ -156,8 +156,10 @@ TWO_ANSWERS = "def filter_node(self, state, pod, node): return None"
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        (plugin("FilterPlugin", 'filter_depends = "row"', TWO_ANSWERS), "filter_depends is 'row'; write Depends.ROW"),
-        (plugin("FilterPlugin", "filter_depends = 3", TWO_ANSWERS), "filter_depends is 3; write Depends.ANYTHING"),
+        (
+            plugin("FilterPlugin", "def promise(self): return None", TWO_ANSWERS),
+            "promise(self) cannot be called; write def promise(self, template)",
+        ),
         (plugin("PreBindPlugin", 'allows_parallel = "yes"', "def pre_bind(self, *a): return None"), "True or False"),
         (
             plugin("FilterPlugin", "def filter_node(self, pod, node): return None"),
@@ -204,6 +206,11 @@ def test_a_declaration_that_would_have_no_effect_is_refused(shell: Shell, text: 
         (
             plugin("FilterPlugin", TWO_ANSWERS, "def score_node(self, state, pod, node): return 3"),
             "plugin P: nobody calls score_node, since the class is no ScorePlugin; add that to its bases",
+        ),
+        (
+            plugin("FilterPlugin", TWO_ANSWERS, "filter_depends = 3", "def signature(self, pod): return ()"),
+            "plugin P: nobody asks for filter_depends, signature any more; write def promise(self, template), else it is "
+            "always asked",
         ),
         (
             plugin("FilterPlugin", TWO_ANSWERS, 'read = ("ConfigMap",)'),

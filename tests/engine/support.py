@@ -185,7 +185,7 @@ class Cycle:
     ) -> None:
         self.cache: ClusterCache = cluster(nodes, pods)
         self.profile = make_profile(plugins, None, None, **weights)
-        self.filters = NodeFilters(self.profile, nominated or NobodyNominated())
+        self.filters = NodeFilters(self.profile, nominated or NobodyNominated(), self.cache.objects)
         self.settings = Settings(order=self.cache.node_order)
 
     def decide(self, pod: PodBuilder | Pod) -> Decision:

@@ -12,8 +12,10 @@ from bayplan.engine.events import NodeAdded, PodChanged, Tick
 from bayplan.engine.intents import Bind
 from bayplan.framework.decision import Decision
 from bayplan.framework.plugin import PermitPlugin, ReservePlugin
+from bayplan.framework.promise import Promise
 from bayplan.framework.status import Code, Reason
 from bayplan.objects.pod import Condition, ContainerStatus, Pod, PodStatus, ResourceRequirements
+from bayplan.objects.pod_template import PodTemplate
 from bayplan.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from bayplan.plugins.node_resources_fit import NodeResourcesFit
 from bayplan.testing import PodBuilder, node, pod
@@ -134,8 +136,8 @@ class Locks(ReservePlugin):
 class Idle(Locks):
     name = "Idle"
 
-    def reserves(self, pod: Pod) -> bool:
-        return False
+    def promise(self, template: PodTemplate) -> Promise:
+        return Promise(key=(), reserves=False)
 
 
 class Watches(PermitPlugin):
@@ -145,6 +147,13 @@ class Watches(PermitPlugin):
         return None
 
 
+class IdleWatch(Watches):
+    name = "IdleWatch"
+
+    def promise(self, template: PodTemplate) -> Promise:
+        return Promise(key=(), reserves=False)
+
+
 def test_a_plugin_that_reserves_something_is_asked_for_every_pod() -> None:
     world = world_of(Locks)
     world.add(*(small(f"p{number}") for number in range(20)))
@@ -152,7 +161,9 @@ def test_a_plugin_that_reserves_something_is_asked_for_every_pod() -> None:
     assert len(placed) == len(set(placed)) == len(world.plugin("Locks").taken)
 
 
-@pytest.mark.parametrize(("plugin", "are_together"), [(Locks, False), (Watches, False), (Idle, True)])
+@pytest.mark.parametrize(
+    ("plugin", "are_together"), [(Locks, False), (Watches, False), (Idle, True), (IdleWatch, True)]
+)
 def test_only_pods_that_nobody_else_looks_at_are_committed_together(
     plugin: Any, are_together: bool, together: list[int]
 ) -> None:

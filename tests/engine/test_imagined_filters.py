@@ -8,7 +8,21 @@ import numpy as np
 import pytest
 
 from bayplan.engine.node_filters import NodeFilters
-from bayplan.framework import Code, CycleState, Depends, FilterPlugin, NodeTable, NodeView, Reason, Verdict
+from bayplan.engine.plugin_calls import Calls
+from bayplan.engine.store import Store
+from bayplan.framework import (
+    Code,
+    CycleState,
+    Depends,
+    FilterPlugin,
+    NodeTable,
+    NodeView,
+    Plugin,
+    PodTemplate,
+    Promise,
+    Reason,
+    Verdict,
+)
 from bayplan.framework.preemption.dry_run import RowsDryRun
 from bayplan.framework.preemption.what_if_rows import WhatIfRows
 from bayplan.framework.snapshot import Codes
@@ -23,12 +37,16 @@ BOSS = pod("boss").priority(100).cpu(2)
 CROWDED = Reason(Code.UNSCHEDULABLE, "node(s) had company")
 
 
+def by_amounts(self: Plugin, template: PodTemplate) -> Promise:
+    return Promise(key=(), filter=Depends.AMOUNTS)
+
+
 class AloneByNode(FilterPlugin):
     """Wants the node for itself; written for one node."""
 
     name = "AloneByNode"
     reasons = (CROWDED,)
-    filter_depends = Depends.AMOUNTS
+    promise = by_amounts
 
     def filter_node(self, state: CycleState, pod: Pod, node: NodeView) -> Verdict:
         return CROWDED if node.pods_count else None
@@ -39,7 +57,7 @@ class LooksAtPods(FilterPlugin):
 
     name = "LooksAtPods"
     reasons = (CROWDED,)
-    filter_depends = Depends.AMOUNTS
+    promise = by_amounts
 
     def filter_node(self, state: CycleState, pod: Pod, node: NodeView) -> Verdict:
         return CROWDED if any(other.priority < 50 for other in node.pods) else None
@@ -47,7 +65,7 @@ class LooksAtPods(FilterPlugin):
 
 class Undeclared(LooksAtPods):
     name = "Undeclared"
-    filter_depends = Depends.ANYTHING
+    promise = Plugin.promise
 
 
 class Nonsense(FilterPlugin):
@@ -55,7 +73,7 @@ class Nonsense(FilterPlugin):
 
     name = "Nonsense"
     reasons = (CROWDED,)
-    filter_depends = Depends.AMOUNTS
+    promise = by_amounts
 
     def filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Codes:
         return np.full(len(nodes), 7 if isinstance(nodes, WhatIfRows) else 0)
@@ -104,10 +122,11 @@ def test_nodes_with_expected_pods_are_judged_with_them(plugin: type[FilterPlugin
 
 def test_without_filters_that_look_at_pods_a_cycle_goes_by_columns() -> None:
     def filters_of(*plugins: type[FilterPlugin]) -> NodeFilters:
-        return NodeFilters(world(*plugins).profile, NobodyNominated())
+        return NodeFilters(world(*plugins).profile, NobodyNominated(), Store())
 
-    assert filters_of().goes_by_columns(CycleState())
-    assert not filters_of(Undeclared).goes_by_columns(CycleState())
-    sits_out = CycleState()
-    sits_out.skip_filter.add("Undeclared")
-    assert filters_of(Undeclared).goes_by_columns(sits_out)
+    calls = Calls(BOSS.build())
+    assert filters_of().goes_by_columns(CycleState(), calls)
+    assert not filters_of(Undeclared).goes_by_columns(CycleState(), calls)
+    skipped = CycleState()
+    skipped.skip_filter.add("Undeclared")
+    assert filters_of(Undeclared).goes_by_columns(skipped, calls)

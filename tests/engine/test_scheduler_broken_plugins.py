@@ -13,13 +13,13 @@ from bayplan.engine.intents import Bind, Emit
 from bayplan.engine.plugin_calls import queue_key_of
 from bayplan.errors import PluginError
 from bayplan.framework.plugin import (
-    Depends,
     Plugin,
     PreFilterResult,
     QueuedPod,
     QueueSortPlugin,
     Wait,
 )
+from bayplan.framework.promise import Depends, Promise
 from bayplan.framework.status import Status, unschedulable
 from bayplan.testing import node, pod
 from tests.engine.support import (
@@ -168,13 +168,12 @@ class Promising(SaysFilter):
     """Its answers are kept from pod to pod, so that it is asked another way."""
 
     name = "Promising"
-    filter_depends = Depends.ROW
-    signed: Any = 1
+    promised: Any = Promise(key=1, filter=Depends.ROW)
 
-    def signature(self, pod: Any) -> Any:
-        if isinstance(self.signed, BaseException):
-            raise self.signed
-        return self.signed
+    def promise(self, template: Any) -> Any:
+        if isinstance(self.promised, BaseException):
+            raise self.promised
+        return self.promised
 
 
 def test_a_plugin_whose_answers_are_kept_cannot_end_the_scheduler_either() -> None:
@@ -184,10 +183,23 @@ def test_a_plugin_whose_answers_are_kept_cannot_end_the_scheduler_either() -> No
         assert f"plugin X failed in Filter for pod default/{name}: SystemExit: 7" in note_of(world.schedule())
 
 
-def test_a_signature_that_breaks_only_costs_time() -> None:
-    world = World(named(Promising, "X", signed=SystemExit(7)))
-    world.add(node("n"), pod("a"))
-    assert world.bind().decision.node == "n"
+@pytest.mark.parametrize(
+    ("promised", "error"),
+    [
+        (SystemExit(7), "plugin X failed in Promise for pod default/a: SystemExit: 7"),
+        (Depends.ROW, "promise returned <Depends.ROW: 3>; return Promise(key=...) or None"),
+        (Promise(key=1, filter="row"), "filter is 'row'; write Depends.ANYTHING"),  # type: ignore[arg-type]
+        (Promise(key=[1]), "the key of a promise must be hashable: unhashable type: 'list'"),
+    ],
+)
+def test_a_promise_that_cannot_be_used_only_costs_time_and_is_told_once(promised: Any, error: str) -> None:
+    world = World(named(Promising, "X", promised=promised))
+    world.add(node("n"), pod("a"), pod("b").label(x="y"))
+    with capture_logs() as logs:
+        assert [world.bind().decision.node for _ in range(2)] == ["n", "n"]
+    told = [entry for entry in logs if entry["log_level"] == "error"]
+    assert [line["plugin"] for line in told] == ["X"]
+    assert error in told[0]["error"]
 
 
 def test_an_observer_that_ends_the_process_does_not() -> None:

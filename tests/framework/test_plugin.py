@@ -13,7 +13,6 @@ from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.events import Change, On
 from bayplan.framework.plugin import (
     EXTENSION_POINTS,
-    UNSIGNED,
     Depends,
     FilterPlugin,
     Nomination,
@@ -21,6 +20,7 @@ from bayplan.framework.plugin import (
     PostFilterResult,
     PreBindPlugin,
     PreFilterResult,
+    Promise,
     ScorePlugin,
     Verdicts,
     Wait,
@@ -164,10 +164,9 @@ def test_an_answer_made_of_the_wrong_things_fails_where_it_is_made(
 def test_a_plugin_that_says_nothing_about_itself_is_asked_about_everything() -> None:
     plugin = ByNode()
     assert tuple(plugin.requeue_on()) == (On("*", Change.ANY),)
-    assert plugin.signature(POD) is UNSIGNED
-    assert repr(UNSIGNED) == "UNSIGNED"
-    assert plugin.filter_depends is Depends.ANYTHING
-    assert plugin.score_depends is Depends.ANYTHING
+    assert plugin.promise(POD.template) is None
+    assert (Promise(key=()).filter, Promise(key=()).score) == (Depends.ANYTHING, Depends.ANYTHING)
+    assert Promise(key=()).reserves
 
 
 def test_scores_are_taken_as_they_are_unless_normalize_says_otherwise() -> None:

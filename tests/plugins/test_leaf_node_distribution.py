@@ -143,11 +143,11 @@ def test_a_dangling_policy_name_is_told_and_stops_only_the_pods_it_selects() -> 
     assert nodes_for(pod("db-0"), broken) == ALL
 
 
-def test_without_policies_it_sits_out() -> None:
+def test_without_policies_it_promises_the_same_for_all_pods() -> None:
     cache = cluster(NODES)
-    assert make(LeafNodeDistribution, cache).sits_out(WEB.build(), cache.nodes)
+    assert make(LeafNodeDistribution, cache).promise(WEB.build().template) is not None
     cache = cluster(NODES, (), [to("host", BY_NAME)])
-    assert not make(LeafNodeDistribution, cache).sits_out(WEB.build(), cache.nodes)
+    assert make(LeafNodeDistribution, cache).promise(WEB.build().template) is None
 
 
 @pytest.mark.parametrize(

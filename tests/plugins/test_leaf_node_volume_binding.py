@@ -54,7 +54,7 @@ def test_pods_without_claims_are_left_alone() -> None:
     cache = cluster(NODES)
     plugin = make(LeafNodeVolumeBinding, cache)
     assert plugin.pre_filter(CycleState(), pod("a").build(), cache.nodes) == SKIP
-    assert plugin.sits_out(pod("a").build(), cache.nodes)
+    assert plugin.promise(pod("a").build().template) is not None
 
 
 @pytest.mark.parametrize(

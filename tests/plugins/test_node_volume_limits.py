@@ -222,7 +222,7 @@ def test_pods_without_anything_to_attach_are_left_alone(asked: PodBuilder, skips
     cache = cluster([node("n")])
     plugin = make(NodeVolumeLimits, cache)
     assert (plugin.pre_filter(CycleState(), asked.build(), cache.nodes) is SKIP) is skips
-    assert plugin.sits_out(asked.build(), cache.nodes) is skips
+    assert (plugin.promise(asked.build().template) is not None) is skips
 
 
 WAITING = pod("a").claim("one")

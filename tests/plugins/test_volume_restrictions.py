@@ -98,7 +98,7 @@ UNUSED = [
 
 
 @pytest.mark.parametrize(("case", "asked", "there"), UNUSED, ids=[each[0] for each in UNUSED])
-def test_a_pod_sits_out_if(case: str, asked: PodBuilder, there: PodBuilder) -> None:
+def test_a_pod_is_skipped_if(case: str, asked: PodBuilder, there: PodBuilder) -> None:
     plugin, cache = exclusive(there.on("n1"))
     assert plugin.pre_filter(CycleState(), asked.build(), cache.nodes) is SKIP
 

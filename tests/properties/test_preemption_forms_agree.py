@@ -198,7 +198,7 @@ def test_columns_say_what_node_by_node_says(seed: int, monkeypatch: pytest.Monke
         decision, result = asked(story.world, boss)
         actual = told(decision, result)
         with monkeypatch.context() as patch:
-            patch.setattr(NodeFilters, "goes_by_columns", lambda self, state: False)
+            patch.setattr(NodeFilters, "goes_by_columns", lambda self, state, calls: False)
             patch.setattr(RankedPods, "with_lower", lambda self, nodes, rows, priority: rows)
             expected = told(*asked(story.world, boss))
         assert actual == expected

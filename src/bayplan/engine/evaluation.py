@@ -95,7 +95,7 @@ class Evaluator:
         self._cache = cache
         self._nodes = cache.nodes
         looks_at_all = profile.percentage_of_nodes_to_score in (None, 100)
-        self._memory = Memory(profile, cache) if remembers and looks_at_all else None
+        self._memory = Memory(profile, cache, filters.promises) if remembers and looks_at_all else None
         self._sampled = metrics
         self._metrics = metrics or NoMetrics()
         self._everybody = PluginGroup.of_all(filters.profile)
@@ -130,13 +130,13 @@ class Evaluator:
         if self._memory is None or self._last is None or self._last[0] is not pod:
             return None
         known = self._last[1]
-        if not (known.template.runs and known.is_settled) or self._is_room_kept(pod):
+        if not (known.pod_class.is_plain and known.is_settled) or self._is_room_kept(pod):
             return None
         try:
             known = self._memory.of(Calls(pod, self._sampled))
         except (NotKeptError, PluginError, CycleError):
             return None  # met again, and counted, by whoever evaluates the next pod
-        if known.answers is None or not (known.template.runs and known.is_settled and known.answers.goes_by_sums):
+        if known.answers is None or not (known.pod_class.is_plain and known.is_settled and known.answers.goes_by_sums):
             return None
         return Batch(known.answers, pod, self._cache, self._profile.scheduler_name)
 
@@ -146,6 +146,8 @@ class Evaluator:
         calls = Calls(pod, self._sampled)
         error: Exception | None = None
         try:
+            if pod.reports_amounts:
+                raise NotKeptError("the pod's status says what it takes")
             known = self._memory.of(calls)
             self._last = pod, known
             decision = self._with(known, calls, settings)

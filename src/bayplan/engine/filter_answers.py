@@ -27,33 +27,37 @@ def asked(calls: Calls, plugin: FilterPlugin, state: CycleState, nodes: Any) -> 
     return checked(calls, plugin, answer, len(nodes))
 
 
+def keep(state: CycleState, plugin: FilterPlugin, nodes: NodeTable, answer: tuple[Codes, Reasons | None]) -> None:
+    """Remember for the rest of the cycle what a filter said of all nodes."""
+    kept = state.get(_SAID)
+    if kept is None or kept.generation != nodes.objects_generation or kept.nodes is not nodes:
+        kept = state[_SAID] = _Said(nodes, nodes.objects_generation, {})
+    kept.by_plugin[plugin.name] = answer
+
+
 def asked_of_objects(
     calls: Calls, plugin: FilterPlugin, state: CycleState, nodes: NodeTable
 ) -> tuple[Codes, Reasons | None]:
-    """As ``asked``, of a filter that goes by node objects: it is asked once in a cycle."""
-    kept = state.get(_OF_OBJECTS)
-    if kept is None or kept.generation != nodes.objects_generation or kept.nodes is not nodes:
-        kept = state[_OF_OBJECTS] = _OfObjects(nodes, nodes.objects_generation, {})
-    known = kept.by_plugin.get(plugin.name)
-    if known is None:
-        known = kept.by_plugin[plugin.name] = asked(calls, plugin, state, nodes)
-    return known
+    """As ``asked``, of a filter that goes by node objects: what it said in this cycle still holds."""
+    kept = state.get(_SAID)
+    if kept is not None and kept.generation == nodes.objects_generation and kept.nodes is nodes:
+        known = kept.by_plugin.get(plugin.name)
+        if known is not None:
+            return known
+    answer = asked(calls, plugin, state, nodes)
+    keep(state, plugin, nodes, answer)
+    return answer
 
 
-def forget_objects(state: CycleState) -> None:
-    """Drop what ``asked_of_objects`` keeps, where a state outlives its cycle."""
-    state.discard(_OF_OBJECTS)
-
-
-class _OfObjects(NamedTuple):
-    """What filters have said of the objects of all nodes, as they are now."""
+class _Said(NamedTuple):
+    """What filters have said of all nodes in this cycle, by the objects that nodes had then."""
 
     nodes: NodeTable
     generation: int
     by_plugin: dict[str, tuple[Codes, Reasons | None]]
 
 
-_OF_OBJECTS: Key[_OfObjects] = Key("engine.filter_answers.of_objects")
+_SAID: Key[_Said] = Key("engine.filter_answers.said")
 
 
 def checked(calls: Calls, plugin: FilterPlugin, answer: object, count: int) -> tuple[Codes, Reasons | None]:

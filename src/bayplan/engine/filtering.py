@@ -16,13 +16,13 @@ import numpy as np
 
 from bayplan.engine import filter_answers
 from bayplan.engine.filter_answers import Reasons
-from bayplan.engine.imagined_filters import ImaginedFilters, crowded
+from bayplan.engine.imagined_filters import crowded
 from bayplan.engine.node_filters import NodeFilters, broken, first_rejection
 from bayplan.engine.plugin_calls import Calls, CycleError
 from bayplan.errors import PluginError
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.diagnosis import FEASIBLE, Diagnosis
-from bayplan.framework.plugin import Depends, FilterPlugin, PreFilterPlugin, PreFilterResult, Verdicts
+from bayplan.framework.plugin import FilterPlugin, PreFilterPlugin, PreFilterResult, Verdicts
 from bayplan.framework.preemption.what_if_rows import WhatIfRows
 from bayplan.framework.snapshot import Codes, Mask, NodeTable, Rows
 from bayplan.framework.status import SUCCESS, Code, Status, as_status, unresolvable
@@ -206,9 +206,9 @@ def filter_table(calls: Calls, plugins: Iterable[FilterPlugin], state: CycleStat
                 if not status.is_success:
                     rejections.reject(row, status)
             continue
-        by_objects = plugin.filter_depends is Depends.OBJECT
-        ask = filter_answers.asked_of_objects if by_objects else filter_answers.asked
-        codes, reasons = ask(calls, plugin, state, nodes)
+        codes, reasons = filter_answers.asked(calls, plugin, state, nodes)
+        if rejections.diagnosis is not None:
+            filter_answers.keep(state, plugin, nodes, (codes, reasons))
         if reasons is not None:
             rejections.reject_some(plugin, codes, reasons)
 
@@ -252,13 +252,13 @@ def search(
 def _consider_expected_pods(calls: Calls, filters: NodeFilters, state: CycleState, rejections: Rejections) -> None:
     """Judge nodes with nominated pods once more, with those there: a no then counts, a yes leaves it as it is."""
     pod, nodes = calls.pod, rejections.nodes
-    if filters.goes_by_columns(state):
+    if filters.goes_by_columns(state, calls):
         expected = filters.expecting.for_pod(pod, nodes)
         if expected is None:
             return
         imagined = crowded(WhatIfRows(nodes, expected.rows), expected.amounts, expected)
         try:
-            verdicts = ImaginedFilters(filters.running(state), state, pod, imagined, None).first_nos()
+            verdicts = filters.imagined(state, calls, imagined, None).first_nos()
         except PluginError:
             pass  # node by node it is found again, if it was not the form of the question
         else:

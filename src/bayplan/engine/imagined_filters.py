@@ -1,13 +1,13 @@
 """
 ``NodeFilters.fits`` in columns: the filters of a cycle over many imagined nodes at once.
 
-Possible where every filter that takes part goes by node objects or amounts (``Depends``): then what is imagined is a
+Possible where every filter that takes part promises to go by node objects or amounts: then what is imagined is a
 matter of numbers.  ``engine.filtering`` asks about nodes with nominated pods, preemption through its handle.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 
 import numpy as np
@@ -19,16 +19,10 @@ from bayplan.engine.nominated_sums import Expected
 from bayplan.engine.plugin_calls import Calls
 from bayplan.errors import PluginError
 from bayplan.framework.cycle_state import CycleState
-from bayplan.framework.plugin import Depends, FilterPlugin, Verdicts
+from bayplan.framework.plugin import FilterPlugin, Verdicts
 from bayplan.framework.preemption.what_if_rows import Amounts, WhatIfRows
 from bayplan.framework.snapshot import Codes, Rows
 from bayplan.framework.status import Status
-from bayplan.objects.pod import Pod
-
-
-def is_by_columns(plugins: Sequence[FilterPlugin]) -> bool:
-    """Do these filters go by node objects and amounts alone?"""
-    return all(plugin.filter_depends in (Depends.OBJECT, Depends.AMOUNTS) for plugin in plugins)
 
 
 class ImaginedFilters:
@@ -36,14 +30,16 @@ class ImaginedFilters:
 
     def __init__(
         self,
+        calls: Calls,
         plugins: Sequence[FilterPlugin],
+        of_objects: Collection[FilterPlugin],
         state: CycleState,
-        pod: Pod,
         rows: WhatIfRows,
         expected: Expected | None,
     ) -> None:
-        self._calls = Calls(pod)
+        self._calls = calls
         self._plugins = plugins
+        self._of_objects_alone = of_objects
         self._state = state
         self._rows = rows
         self._expecting, self._which = _common(rows, expected) if expected is not None else (_NONE, _NONE)
@@ -65,7 +61,7 @@ class ImaginedFilters:
     def _ask(self, rows: WhatIfRows, statuses: dict[Status, int], amounts_only: bool) -> npt.NDArray[np.int64]:
         first = np.zeros(len(rows), np.int64)
         for plugin in self._plugins:
-            if plugin.filter_depends is not Depends.OBJECT:
+            if plugin not in self._of_objects_alone:
                 codes, reasons = filter_answers.asked(self._calls, plugin, self._state, rows)
             elif amounts_only:
                 continue

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bayplan.engine.imagined_filters import ImaginedFilters, is_by_columns
-from bayplan.engine.nominated_sums import NominatedSums
+from bayplan.engine.imagined_filters import ImaginedFilters
+from bayplan.engine.nominated_sums import Expected, NominatedSums
 from bayplan.engine.plugin_calls import Calls, CycleError
+from bayplan.engine.promises import NOTHING, Promises
+from bayplan.engine.store import Store
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.handle import NominatedPods
 from bayplan.framework.plugin import FilterPlugin, PreFilterExtensions
 from bayplan.framework.preemption.what_if import WhatIfNode
 from bayplan.framework.preemption.what_if_rows import WhatIfRows
 from bayplan.framework.profile import Profile
+from bayplan.framework.promise import Depends
 from bayplan.framework.snapshot import NodeView
 from bayplan.framework.status import SUCCESS, Code, Status
 from bayplan.objects.pod import Pod
+
+_OF_COLUMNS = (Depends.OBJECT, Depends.AMOUNTS)
 
 
 def first_rejection(
@@ -44,8 +49,9 @@ def broken(status: Status) -> CycleError:
 class NodeFilters:
     """A profile's filters and who is nominated where."""
 
-    def __init__(self, profile: Profile, nominated: NominatedPods) -> None:
+    def __init__(self, profile: Profile, nominated: NominatedPods, objects: Store) -> None:
         self.profile = profile
+        self.promises = Promises(profile, objects)
         self.nominated = nominated
         self.expecting = NominatedSums(nominated)
         self._plugins: Sequence[FilterPlugin] = profile.extension("filter")
@@ -75,15 +81,24 @@ class NodeFilters:
         except CycleError as error:
             return error.status
 
-    def goes_by_columns(self, state: CycleState) -> bool:
+    def goes_by_columns(self, state: CycleState, calls: Calls) -> bool:
         """Do node objects and amounts settle every filter of this cycle?"""
-        return is_by_columns(self.running(state)) and not any(True for _ in self._following(state))
+        promised = self.promises.of(calls)
+        depends = (promised.get(plugin.name, NOTHING).filter for plugin in self.running(state))
+        return all(each in _OF_COLUMNS for each in depends) and not any(True for _ in self._following(state))
 
     def over_rows(self, state: CycleState, pod: Pod, rows: WhatIfRows) -> ImaginedFilters | None:
         """``fits`` for many nodes at once, where that can be."""
-        if not self.goes_by_columns(state):
+        calls = Calls(pod)
+        if not self.goes_by_columns(state, calls):
             return None
-        return ImaginedFilters(self.running(state), state, pod, rows, self.expecting.for_pod(pod, rows.whole))
+        return self.imagined(state, calls, rows, self.expecting.for_pod(pod, rows.whole))
+
+    def imagined(self, state: CycleState, calls: Calls, rows: WhatIfRows, expected: Expected | None) -> ImaginedFilters:
+        """The filters of this cycle, which goes by columns, over some rows."""
+        running, promised = self.running(state), self.promises.of(calls)
+        of_objects = [each for each in running if promised[each.name].filter is Depends.OBJECT]
+        return ImaginedFilters(calls, running, of_objects, state, rows, expected)
 
     def expected(self, pod: Pod, node_name: str) -> list[Pod]:
         """Nominated pods that this pod must leave room for."""

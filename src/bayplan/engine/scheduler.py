@@ -87,7 +87,9 @@ class Scheduler:
             max_unschedulable_s=max_unschedulable_s,
             metrics=self._metrics,
         )
-        filters = {name: NodeFilters(profile, self.queue) for name, profile in self.profiles.items()}
+        filters = {
+            name: NodeFilters(profile, self.queue, self.cache.objects) for name, profile in self.profiles.items()
+        }
         for name, handle in self._handles.items():
             handle.nominated = self.queue
             handle.filters = filters[name]

@@ -15,9 +15,7 @@ from bayplan.framework.plugin import (
     MAX_SCORE,
     MIN_SCORE,
     PASS,
-    UNSIGNED,
     BindPlugin,
-    Depends,
     FilterPlugin,
     Nomination,
     PermitPlugin,
@@ -38,6 +36,7 @@ from bayplan.framework.plugin import (
     Verdicts,
     Wait,
 )
+from bayplan.framework.promise import Depends, Promise
 from bayplan.framework.snapshot import (
     Codes,
     ImageState,
@@ -64,6 +63,7 @@ from bayplan.framework.status import (
     unschedulable,
 )
 from bayplan.objects.kind import Kind
+from bayplan.objects.pod_template import PodTemplate
 
 __all__ = [
     "EXTENSION_POINTS",
@@ -72,7 +72,6 @@ __all__ = [
     "PASS",
     "SKIP",
     "SUCCESS",
-    "UNSIGNED",
     "BindPlugin",
     "Change",
     "ClusterEvent",
@@ -98,6 +97,7 @@ __all__ = [
     "PluginArgs",
     "PluginScores",
     "PodMatcher",
+    "PodTemplate",
     "PostBindPlugin",
     "PostFilterPlugin",
     "PostFilterResult",
@@ -107,6 +107,7 @@ __all__ = [
     "PreFilterPlugin",
     "PreFilterResult",
     "PreScorePlugin",
+    "Promise",
     "QueueSortPlugin",
     "QueuedPod",
     "Reason",
@@ -125,3 +126,9 @@ __all__ = [
     "unresolvable",
     "unschedulable",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name == "UNSIGNED":
+        raise ImportError("there is no UNSIGNED any more: write def promise(self, template) in place of signature")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

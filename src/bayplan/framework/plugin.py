@@ -11,20 +11,21 @@ Every method that may say no returns a ``Verdict``: ``None`` is yes, a ``Reason`
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Hashable, Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.events import ON_ANYTHING, On
+from bayplan.framework.promise import Promise
 from bayplan.framework.results import Nomination, PostFilterResult, PreFilterResult, Verdicts, Wait
 from bayplan.framework.snapshot import Codes, Mask, NodeTable, NodeView, Rows, Scores
 from bayplan.framework.status import Code, Reason, Status, Verdict, as_status
 from bayplan.objects.kinds import Kind, register
 from bayplan.objects.pod import Pod
+from bayplan.objects.pod_template import PodTemplate
 
 if TYPE_CHECKING:
     from bayplan.framework.diagnosis import Diagnosis
@@ -38,36 +39,6 @@ MIN_SCORE = 0
 MAX_SCORE = 100
 MAX_WEIGHT = 2**31 - 1
 """As in kube-scheduler's configuration; so no total of scores is too large."""
-
-
-class Depends(IntEnum):
-    """
-    What a plugin's answer for one node depends on, beside the pod.  The engine keeps answers from one pod
-    to the next of the same kind, and this says which it must ask for again after a change.
-    """
-
-    OBJECT = 1
-    """That node's object alone, whatever runs on it."""
-    AMOUNTS = 2
-    """What that node has of each resource, and what its pods take of it and how many they are."""
-    ROW = 3
-    """That node's own row: its object, and the pods on it."""
-    NODES = 4
-    """The objects of all nodes, whatever runs on them."""
-    DOMAIN = 5
-    """Its row, and counts of pods over a topology domain."""
-    ANYTHING = 6
-    """Nothing is promised; the plugin is asked again every time."""
-
-
-class Unsigned:
-    """The type of ``UNSIGNED``: the plugin does not say what it reads of a pod."""
-
-    def __repr__(self) -> str:
-        return "UNSIGNED"
-
-
-UNSIGNED = Unsigned()
 
 
 class Plugin:
@@ -103,22 +74,9 @@ class Plugin:
         """Which changes could turn this plugin's no into a yes.  Not overridden: any change at all."""
         return ON_ANYTHING
 
-    def signature(self, pod: Pod) -> Hashable:
-        """All that this plugin reads of a pod to filter and score, or ``UNSIGNED``."""
-        return UNSIGNED
-
-    signature_by_template: ClassVar[bool] = False
-    """``signature`` goes by the pod's spec, labels, namespace and controller, and by API objects that are not nodes."""
-
-    def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
-        """True if it is certain, and cheap to tell, that it would skip both filtering and scoring of this pod now."""
-        return False
-
-    sits_out_by_template: ClassVar[bool] = False
-    """``sits_out`` goes by the pod's spec, labels, namespace and controller, and by API objects that are not nodes."""
-
-    sits_out_by_terms: ClassVar[bool] = False
-    """``sits_out`` goes by those, and by the affinity terms of the pods on nodes."""
+    def promise(self, template: PodTemplate) -> Promise | None:
+        """What its answers for the pods of a template depend on; ``None`` promises nothing, and it is always asked."""
+        return None
 
     def tell(self, pod: Pod, node: NodeView) -> Sequence[str]:
         """The numbers it goes by on one node, a line each, for people who ask ``explain``.  Most have none to tell."""
@@ -193,7 +151,6 @@ class PreFilterExtensions(PreFilterPlugin):
 
 
 class FilterPlugin(Plugin):
-    filter_depends: ClassVar[Depends] = Depends.ANYTHING
     _filter_derived: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -246,7 +203,6 @@ class PreScorePlugin(Plugin):
 
 
 class ScorePlugin(Plugin):
-    score_depends: ClassVar[Depends] = Depends.ANYTHING
     default_weight: ClassVar[int] = 1
     """How much its scores count where the profile writes no weight."""
     _score_derived: ClassVar[bool] = False
@@ -273,10 +229,6 @@ class ScorePlugin(Plugin):
 
 
 class ReservePlugin(Plugin):
-    def reserves(self, pod: Pod) -> bool:
-        """False if neither method does anything for pods with this spec, labels, namespace and controller."""
-        return True
-
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Verdict:
         """The pod is assumed on the node: take what it needs."""
         raise NotImplementedError
@@ -359,10 +311,8 @@ __all__ = [
     "MAX_SCORE",
     "MIN_SCORE",
     "PASS",
-    "UNSIGNED",
     "BindPlugin",
     "Code",
-    "Depends",
     "FilterPlugin",
     "Mask",
     "Nomination",

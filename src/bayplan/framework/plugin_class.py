@@ -10,13 +10,12 @@ import inspect
 from collections.abc import Iterator
 from functools import cache
 from types import CodeType, FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 from bayplan.framework.config.mistakes import did_you_mean
 from bayplan.framework.plugin import (
     EXTENSION_POINTS,
     MAX_WEIGHT,
-    Depends,
     Plugin,
     PreFilterExtensions,
     ScorePlugin,
@@ -45,27 +44,14 @@ _MAY_WAIT = ("background", "bind", "post_bind", "pre_bind")
 """The only methods that may be coroutines; ``background`` must be one."""
 
 
-class _Declared(NamedTuple):
-    """What an attribute must be, with an example."""
+_FLAGS = ("allows_parallel", "binds_every_pod")
+"""What is declared as true or false."""
 
-    type: type
-    example: object
-
-    def near(self, value: object) -> str:
-        """What to write instead of a value."""
-        if self.type is not Depends:
-            return "True or False"
-        guess = nearest(str(value), Depends.__members__) if isinstance(value, str) else None
-        return f"Depends.{guess or 'ANYTHING'}"
-
-
-_DECLARED = {
-    **dict.fromkeys(("filter_depends", "score_depends"), _Declared(Depends, Depends.ANYTHING)),
-    **dict.fromkeys(
-        ("signature_by_template", "sits_out_by_template", "sits_out_by_terms", "allows_parallel", "binds_every_pod"),
-        _Declared(bool, False),
-    ),
-}
+_REPLACED = frozenset({
+    "filter_depends", "score_depends", "signature", "signature_by_template", "sits_out", "sits_out_by_template",
+    "sits_out_by_terms", "reserves",
+})  # fmt: skip
+"""What plugins declared before there was ``promise``."""
 
 
 @cache
@@ -94,7 +80,7 @@ def problem_of(cls: object) -> str:
     missing = _missing_methods(cls)
     if missing:
         return f"class {cls.__name__} is abstract; define {', '.join(missing)}"
-    wrong = _wrong_reads(cls.reads) or _wrong_weight(cls) or _wrong_declaration(cls) or _wrong_form(cls)
+    wrong = _wrong_reads(cls.reads) or _wrong_weight(cls) or _wrong_flag(cls) or _wrong_form(cls)
     return f"class {cls.__name__}: {wrong}" if wrong else ""
 
 
@@ -119,11 +105,11 @@ def _wrong_weight(cls: type[Plugin]) -> str:
     return ""
 
 
-def _wrong_declaration(cls: type[Plugin]) -> str:
-    for name, wanted in _DECLARED.items():
-        value: object = getattr(cls, name, wanted.example)
-        if not isinstance(value, wanted.type):
-            return f"{name} is {value!r}; write {wanted.near(value)}"
+def _wrong_flag(cls: type[Plugin]) -> str:
+    for name in _FLAGS:
+        value: object = getattr(cls, name, False)
+        if not isinstance(value, bool):
+            return f"{name} is {value!r}; write True or False"
     return ""
 
 
@@ -192,9 +178,12 @@ def _missing_methods(cls: type[Plugin]) -> list[str]:
 def slips(cls: type[Plugin]) -> Iterator[str]:
     """What a class defines that nobody will ever ask for, though it looks as if somebody should."""
     own = [base for base in cls.__mro__ if base.__module__ != Plugin.__module__ and base is not object]
+    old = [name for name in sorted(_REPLACED) if any(name in vars(base) for base in own)]
+    if old and cls.promise is Plugin.promise:
+        yield f"nobody asks for {', '.join(old)} any more; write def promise(self, template), else it is always asked"
     used = {name for base in own for value in vars(base).values() for name in _names_in(value)}
     for name in dict.fromkeys(name for base in own for name in vars(base)):
-        if name.startswith("_") or name in used or hasattr(Plugin, name):
+        if name.startswith("_") or name in used or name in _REPLACED or hasattr(Plugin, name):
             continue
         if name in _contract():
             if not any(hasattr(base, name) for base in cls.__mro__ if base.__module__ == Plugin.__module__):

@@ -12,6 +12,7 @@ import json
 from typing import Any, NamedTuple
 
 from bayplan.objects.pod import Pod
+from bayplan.objects.pod_template import PodTemplate
 from bayplan.objects.third_party.crane_annotations import is_good, parse_stamp
 from bayplan.objects.times import format_time
 
@@ -37,7 +38,7 @@ class Declared(NamedTuple):
         return self.memory_mib * MIB
 
 
-def is_spare(pod: Pod) -> bool:
+def is_spare(pod: Pod | PodTemplate) -> bool:
     """By its label, or because it asks for a resource of the group."""
     if pod.labels.get(CLASS_LABEL) == SPARE:
         return True

@@ -9,11 +9,20 @@ Extension points: Score.  Requeue: nothing, it never rejects a pod.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 import numpy as np
 
-from bayplan.framework import MAX_SCORE, CycleState, Depends, NodeTable, NodeView, On, ScorePlugin, Scores
+from bayplan.framework import (
+    MAX_SCORE,
+    CycleState,
+    Depends,
+    NodeTable,
+    NodeView,
+    On,
+    PodTemplate,
+    Promise,
+    ScorePlugin,
+    Scores,
+)
 from bayplan.framework.snapshot import ImageState
 from bayplan.objects.pod import Pod
 
@@ -26,15 +35,12 @@ class ImageLocality(ScorePlugin):
     """Prefer nodes that already hold the pod's images, the more so the larger they are."""
 
     name = "ImageLocality"
-    score_depends = Depends.NODES
 
     def requeue_on(self) -> tuple[On, ...]:
         return ()
 
-    signature_by_template = True
-
-    def signature(self, pod: Pod) -> Hashable:
-        return pod.images, pod.volume_images
+    def promise(self, template: PodTemplate) -> Promise | None:
+        return Promise(key=(template.images, template.volume_images), score=Depends.NODES)
 
     def score_node(self, state: CycleState, pod: Pod, node: NodeView) -> int:
         held = {name for image in node.object.images for name in image.names or ()}

@@ -12,7 +12,7 @@ Requeue: a policy came, changed or went; a node came or changed its labels or ta
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from functools import cached_property
 from typing import TypeAlias
@@ -20,7 +20,6 @@ from typing import TypeAlias
 import numpy as np
 
 from bayplan.framework import (
-    UNSIGNED,
     Change,
     Codes,
     CycleState,
@@ -32,6 +31,8 @@ from bayplan.framework import (
     NodeView,
     On,
     PluginArgs,
+    PodTemplate,
+    Promise,
     Status,
     Verdict,
     Verdicts,
@@ -89,8 +90,6 @@ class LeafNodeDistribution(FilterPlugin):
     name = "LeafNodeDistribution"
     Args = LeafNodeDistributionArgs
     reads = KINDS
-    # Policies select pods by name, and pods of one class differ in their names.
-    filter_depends = Depends.ANYTHING
 
     def requeue_on(self) -> tuple[On, ...]:
         return (
@@ -99,11 +98,9 @@ class LeafNodeDistribution(FilterPlugin):
             On("Pod", Change.POD_LABEL, lambda pod, old, new: new is not None and new.uid == pod.uid),
         )
 
-    def signature(self, pod: Pod) -> Hashable:
-        return UNSIGNED
-
-    def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
-        return not any(True for _ in self._policies(pod))
+    def promise(self, template: PodTemplate) -> Promise | None:
+        """Policies select pods by name, which a template does not have; without policies every node passes."""
+        return None if any(True for _ in self._policies(template)) else Promise(key=(), filter=Depends.OBJECT)
 
     # -- one node --
 
@@ -132,15 +129,15 @@ class LeafNodeDistribution(FilterPlugin):
             state[FOUND] = self._term(pod)
         return state[FOUND]
 
-    def _policies(self, pod: Pod) -> Iterator[Policy]:
+    def _policies(self, template: PodTemplate) -> Iterator[Policy]:
         """Those that could select it: of its namespace first, by name, so that the answer does not depend on chance."""
-        if any(owner.kind == "DaemonSet" for owner in pod.metadata.owner_references or ()):
+        if any(owner.kind == "DaemonSet" for owner in template.owner_references):
             return
-        for kind, namespace in zip(KINDS, (pod.namespace, None), strict=True):
+        for kind, namespace in zip(KINDS, (template.namespace, None), strict=True):
             yield from sorted(self._objects.list(kind, namespace), key=lambda policy: str(policy.name))
 
     def _term(self, pod: Pod) -> Found:
-        policies = list(self._policies(pod))
+        policies = list(self._policies(pod.template))
         for cls in (DistributionPolicy, ClusterDistributionPolicy):
             found = _closest([each for each in policies if isinstance(each, cls)], pod)
             if found is not None:

@@ -11,8 +11,6 @@ Requeue: a node was added or its taints changed so that the pod tolerates them n
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 import numpy as np
 
 from bayplan.framework import (
@@ -25,6 +23,8 @@ from bayplan.framework import (
     NodeTable,
     NodeView,
     On,
+    PodTemplate,
+    Promise,
     Reason,
     Verdict,
 )
@@ -43,7 +43,6 @@ class LeafNodeTaintToleration(FilterPlugin):
 
     name = "LeafNodeTaintToleration"
     reasons = (UNTOLERATED,)
-    filter_depends = Depends.OBJECT
 
     def requeue_on(self) -> tuple[On, ...]:
         return (
@@ -51,10 +50,8 @@ class LeafNodeTaintToleration(FilterPlugin):
             On("Pod", Change.POD_TOLERATION, _is_own),
         )
 
-    signature_by_template = True
-
-    def signature(self, pod: Pod) -> Hashable:
-        return pod.tolerations
+    def promise(self, template: PodTemplate) -> Promise | None:
+        return Promise(key=template.tolerations, filter=Depends.OBJECT)
 
     def filter_node(self, state: CycleState, pod: Pod, node: NodeView) -> Verdict:
         return None if _offending(pod, node.taints) is None else UNTOLERATED

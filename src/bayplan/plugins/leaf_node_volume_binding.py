@@ -13,7 +13,7 @@ Requeue: as VolumeBinding; besides, a node's annotations changed.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,6 @@ from pydantic import Field
 
 from bayplan.framework import (
     SKIP,
-    UNSIGNED,
     Change,
     Code,
     CycleState,
@@ -31,8 +30,10 @@ from bayplan.framework import (
     NodeView,
     On,
     PluginArgs,
+    PodTemplate,
     PreBindPlugin,
     PreFilterPlugin,
+    Promise,
     Reason,
     ReservePlugin,
     Verdict,
@@ -82,13 +83,8 @@ class LeafNodeVolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBin
     def requeue_on(self) -> tuple[On, ...]:
         return (*self._in_tree.requeue_on(), On("Node", Change.ANNOTATION))
 
-    def signature(self, pod: Pod) -> Hashable:
-        return UNSIGNED if self._in_tree.signature(pod) is UNSIGNED else ()
-
-    sits_out_by_template = True
-
-    def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
-        return self._in_tree.sits_out(pod, nodes)
+    def promise(self, template: PodTemplate) -> Promise | None:
+        return self._in_tree.promise(template)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdict:
         return self._in_tree.pre_filter(state, pod, nodes)
@@ -128,9 +124,6 @@ class LeafNodeVolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBin
         return Verdicts(codes, statuses)
 
     # -- committing: claims of pods on leaf nodes are bound in the cluster behind --
-
-    def reserves(self, pod: Pod) -> bool:
-        return self._in_tree.reserves(pod)
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Verdict:
         return None if self._binds_elsewhere(node_name) else self._in_tree.reserve(state, pod, node_name)

@@ -12,7 +12,6 @@ Requeue: a node was added that matches, or its labels changed so that it matches
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any, cast
 
 import numpy as np
@@ -20,7 +19,6 @@ from pydantic import Field, model_validator
 
 from bayplan.framework import (
     SKIP,
-    UNSIGNED,
     Change,
     Code,
     Codes,
@@ -32,9 +30,11 @@ from bayplan.framework import (
     NodeView,
     On,
     PluginArgs,
+    PodTemplate,
     PreFilterPlugin,
     PreFilterResult,
     PreScorePlugin,
+    Promise,
     Reason,
     Rows,
     ScorePlugin,
@@ -45,6 +45,7 @@ from bayplan.framework import (
 from bayplan.framework.normalize import by_maximum
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
+from bayplan.objects.pod_template import HasSpec
 from bayplan.objects.requirement import IN, NODE_OPERATORS, NOT_IN, Requirement, requirement
 from bayplan.objects.selector import NODE_NAME_FIELD, NodeRequirement, NodeTerm
 
@@ -131,8 +132,6 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     name = "NodeAffinity"
     Args = NodeAffinityArgs
     reasons = (NO_MATCH, NOT_ENFORCED)
-    filter_depends = Depends.OBJECT
-    score_depends = Depends.OBJECT
 
     def __init__(self, args: Any = None, handle: Handle | None = None) -> None:
         super().__init__(args, handle)
@@ -151,13 +150,12 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     def requeue_on(self) -> tuple[On, ...]:
         return (On("Node", Change.ADDED | Change.LABEL, self._matches_now),)
 
-    signature_by_template = True
-
-    def signature(self, pod: Pod) -> Hashable:
-        required = pod.required_node_affinity
+    def promise(self, template: PodTemplate) -> Promise | None:
+        required = template.required_node_affinity
         if required is not None and _named_nodes(required.terms or ()) is not None:
-            return UNSIGNED  # a look at the few nodes it names is quicker than anything that is kept of all of them
-        return required, pod.preferred_node_terms, _has_preferred(pod)
+            return None  # a look at the few nodes it names is quicker than anything that is kept of all of them
+        key = required, template.preferred_node_terms, _has_preferred(template)
+        return Promise(key=key, filter=Depends.OBJECT, score=Depends.OBJECT)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> PreFilterResult | Verdict:
         required = pod.required_node_affinity
@@ -230,7 +228,7 @@ def _named_nodes(terms: tuple[NodeTerm, ...]) -> frozenset[str] | None:
     return frozenset(union) if terms else None
 
 
-def _has_preferred(pod: Pod) -> bool:
+def _has_preferred(pod: HasSpec) -> bool:
     """Whether preferred terms are written, even if none of them weighs anything."""
     affinity = pod.spec.affinity
     written = affinity.node_affinity if affinity else None

@@ -9,7 +9,7 @@ Extension points: PreFilter, Filter.  Requeue: a node was added or declares othe
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,12 +25,15 @@ from bayplan.framework import (
     NodeTable,
     NodeView,
     On,
+    PodTemplate,
     PreFilterPlugin,
+    Promise,
     Reason,
     Verdict,
 )
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
+from bayplan.objects.pod_template import HasSpec
 
 LACKS_FEATURE = Reason(Code.UNRESOLVABLE, "node(s) didn't match Pod's required features")
 
@@ -43,7 +46,6 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
 
     name = "NodeDeclaredFeatures"
     reasons = (LACKS_FEATURE,)
-    filter_depends = Depends.OBJECT
 
     def requeue_on(self) -> Sequence[On]:
         return (
@@ -51,10 +53,8 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
             On("Pod", Change.UPDATED, hint=_other_requirements),
         )
 
-    signature_by_template = True
-
-    def signature(self, pod: Pod) -> Hashable:
-        return required_features(pod)
+    def promise(self, template: PodTemplate) -> Promise | None:
+        return Promise(key=required_features(template), filter=Depends.OBJECT)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdict:
         return None if required_features(pod) else SKIP
@@ -79,7 +79,7 @@ class _Declares:
         return self._feature in node.declared_features
 
 
-def required_features(pod: Pod) -> frozenset[str]:
+def required_features(pod: HasSpec) -> frozenset[str]:
     """What the pod's spec needs of a node."""
     features = set()
     for container in (*pod.containers, *pod.init_containers):

@@ -8,8 +8,6 @@ Extension points: Filter.  Requeue: a node was added.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 import numpy as np
 
 from bayplan.framework import (
@@ -22,6 +20,8 @@ from bayplan.framework import (
     NodeTable,
     NodeView,
     On,
+    PodTemplate,
+    Promise,
     Reason,
     Verdict,
 )
@@ -35,15 +35,12 @@ class NodeName(FilterPlugin):
 
     name = "NodeName"
     reasons = (OTHER_NAME,)
-    filter_depends = Depends.OBJECT
 
     def requeue_on(self) -> tuple[On, ...]:
         return (On("Node", Change.ADDED),)
 
-    signature_by_template = True
-
-    def signature(self, pod: Pod) -> Hashable:
-        return pod.node_name
+    def promise(self, template: PodTemplate) -> Promise | None:
+        return Promise(key=template.spec.node_name, filter=Depends.OBJECT)
 
     def filter_node(self, state: CycleState, pod: Pod, node: NodeView) -> Verdict:
         return OTHER_NAME if pod.node_name and pod.node_name != node.name else None

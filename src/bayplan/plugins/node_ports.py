@@ -9,7 +9,7 @@ Requeue: a node was added; a pod that held one of the wanted ports was deleted.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -24,7 +24,9 @@ from bayplan.framework import (
     NodeTable,
     NodeView,
     On,
+    PodTemplate,
     PreFilterPlugin,
+    Promise,
     Reason,
     Verdict,
 )
@@ -40,15 +42,12 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
 
     name = "NodePorts"
     reasons = (PORT_TAKEN,)
-    filter_depends = Depends.ROW
 
     def requeue_on(self) -> tuple[On, ...]:
         return (On("Pod", Change.DELETED, _freed_a_port), On("Node", Change.ADDED))
 
-    signature_by_template = True
-
-    def signature(self, pod: Pod) -> Hashable:
-        return frozenset(pod.host_ports)
+    def promise(self, template: PodTemplate) -> Promise | None:
+        return Promise(key=frozenset(template.host_ports), filter=Depends.ROW)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdict:
         return None if pod.host_ports else SKIP

@@ -11,7 +11,7 @@ Extension points: PreScore, Score.  Requeue: nothing, it never rejects a pod.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -30,14 +30,16 @@ from bayplan.framework import (
     NodeView,
     On,
     PluginArgs,
+    PodTemplate,
     PreScorePlugin,
+    Promise,
     Rows,
     ScorePlugin,
     Scores,
     Verdict,
 )
 from bayplan.objects.pod import Pod
-from bayplan.objects.resources import CPU, MEMORY, is_scalar_name
+from bayplan.objects.resources import CPU, MEMORY, Resources, is_scalar_name
 from bayplan.plugins.resource_columns import allocatable, requested
 
 Fractions: TypeAlias = "npt.NDArray[np.float64]"
@@ -82,7 +84,6 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
 
     name = "NodeResourcesBalancedAllocation"
     Args = NodeResourcesBalancedAllocationArgs
-    score_depends = Depends.AMOUNTS
 
     def __init__(self, args: Any = None, handle: Handle | None = None) -> None:
         super().__init__(args, handle)
@@ -92,13 +93,11 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
     def requeue_on(self) -> tuple[On, ...]:
         return ()
 
-    signature_by_template = True
-
-    def signature(self, pod: Pod) -> Hashable:
-        return self._asked(pod)
+    def promise(self, template: PodTemplate) -> Promise | None:
+        return Promise(key=self._asked(template.requests), score=Depends.AMOUNTS)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: NodeTable, feasible: Rows) -> Verdict:
-        state[ASKED] = asked = self._asked(pod)
+        state[ASKED] = asked = self._asked(pod.accounted)
         return None if any(amount for _, amount in asked) else SKIP
 
     # -- one node --
@@ -132,9 +131,8 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         scores: Scores = HALF + ((HALF + gain) >> 1)  # half, rounded down, in a tenth of the time of a division
         return scores
 
-    def _asked(self, pod: Pod) -> tuple[tuple[str, int], ...]:
+    def _asked(self, asked: Resources) -> tuple[tuple[str, int], ...]:
         """The resources that count for this pod: an extended one only if the pod asks for it."""
-        asked = pod.accounted
         amounts = ((name, asked.get(name)) for name in self.resources)
         return tuple((name, amount) for name, amount in amounts if amount or not is_scalar_name(name))
 

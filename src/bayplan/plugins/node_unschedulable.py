@@ -10,8 +10,6 @@ Requeue: a schedulable node was added or a node uncordoned; the pod itself toler
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 import numpy as np
 
 from bayplan.framework import (
@@ -24,11 +22,14 @@ from bayplan.framework import (
     NodeTable,
     NodeView,
     On,
+    PodTemplate,
+    Promise,
     Reason,
     Verdict,
 )
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
+from bayplan.objects.pod_template import HasSpec
 from bayplan.objects.toleration import NO_SCHEDULE, UNSCHEDULABLE_TAINT_KEY, Taint, tolerates
 
 CORDONED = Reason(Code.UNRESOLVABLE, "node(s) were unschedulable")
@@ -41,7 +42,6 @@ class NodeUnschedulable(FilterPlugin):
 
     name = "NodeUnschedulable"
     reasons = (CORDONED,)
-    filter_depends = Depends.OBJECT
 
     def requeue_on(self) -> tuple[On, ...]:
         return (
@@ -49,10 +49,8 @@ class NodeUnschedulable(FilterPlugin):
             On("Pod", Change.POD_TOLERATION, _tolerates_now),
         )
 
-    signature_by_template = True
-
-    def signature(self, pod: Pod) -> Hashable:
-        return _may_use_cordoned(pod)
+    def promise(self, template: PodTemplate) -> Promise | None:
+        return Promise(key=_may_use_cordoned(template), filter=Depends.OBJECT)
 
     def filter_node(self, state: CycleState, pod: Pod, node: NodeView) -> Verdict:
         return CORDONED if node.unschedulable and not _may_use_cordoned(pod) else None
@@ -63,7 +61,7 @@ class NodeUnschedulable(FilterPlugin):
         return nodes.unschedulable.astype(np.uint8)
 
 
-def _may_use_cordoned(pod: Pod) -> bool:
+def _may_use_cordoned(pod: HasSpec) -> bool:
     return any(tolerates(toleration, CORDON_TAINT) for toleration in pod.tolerations)
 
 

@@ -14,7 +14,6 @@ added; an attachment was deleted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
 from functools import cached_property
 
 import numpy as np
@@ -22,15 +21,17 @@ import numpy as np
 from bayplan.framework import (
     SKIP,
     SUCCESS,
-    UNSIGNED,
     Change,
     Code,
     CycleState,
+    Depends,
     FilterPlugin,
     NodeTable,
     NodeView,
     On,
+    PodTemplate,
     PreFilterPlugin,
+    Promise,
     Reason,
     Status,
     Verdict,
@@ -62,13 +63,9 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
             On("VolumeAttachment", Change.DELETED, _could_be_ours),
         )
 
-    def signature(self, pod: Pod) -> Hashable:
-        return UNSIGNED if pod.attachable_count else ()
-
-    sits_out_by_template = True
-
-    def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
-        return not pod.attachable_count
+    def promise(self, template: PodTemplate) -> Promise | None:
+        """What is attached where changes with volume attachments; without volumes to attach it skips the pod."""
+        return None if template.attachable_count else Promise(key=(), filter=Depends.OBJECT)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdict:
         return None if pod.attachable_count else SKIP

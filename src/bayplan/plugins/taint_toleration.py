@@ -11,8 +11,6 @@ changed.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 import numpy as np
 
 from bayplan.framework import (
@@ -25,7 +23,9 @@ from bayplan.framework import (
     NodeTable,
     NodeView,
     On,
+    PodTemplate,
     PreScorePlugin,
+    Promise,
     Reason,
     Rows,
     ScorePlugin,
@@ -47,8 +47,6 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
 
     name = "TaintToleration"
     reasons = (UNTOLERATED,)
-    filter_depends = Depends.OBJECT
-    score_depends = Depends.OBJECT
 
     def requeue_on(self) -> tuple[On, ...]:
         return (
@@ -56,10 +54,8 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
             On("Pod", Change.POD_TOLERATION, _is_own),
         )
 
-    signature_by_template = True
-
-    def signature(self, pod: Pod) -> Hashable:
-        return pod.tolerations
+    def promise(self, template: PodTemplate) -> Promise | None:
+        return Promise(key=template.tolerations, filter=Depends.OBJECT, score=Depends.OBJECT)
 
     # -- one node --
 

@@ -11,24 +11,25 @@ Requeue: a pod of the namespace that held the disk or the claim was deleted; a n
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 
 from bayplan.framework import (
     SKIP,
-    UNSIGNED,
     Change,
     Code,
     Codes,
     CycleState,
+    Depends,
     FilterPlugin,
     Key,
     NodeTable,
     NodeView,
     On,
+    PodTemplate,
     PreFilterExtensions,
+    Promise,
     Reason,
     Verdict,
     unresolvable,
@@ -78,13 +79,9 @@ class VolumeRestrictions(PreFilterExtensions, FilterPlugin):
             On("PersistentVolumeClaim", Change.ADDED, _is_own_claim),
         )
 
-    def signature(self, pod: Pod) -> Hashable:
-        return UNSIGNED if pod.storage_keys else ()
-
-    sits_out_by_template = True
-
-    def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
-        return not pod.storage_keys
+    def promise(self, template: PodTemplate) -> Promise | None:
+        """Which of its claims and disks are in use depends on all nodes; without any it skips the pod."""
+        return None if template.storage_keys else Promise(key=(), filter=Depends.OBJECT)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdict:
         if not pod.storage_keys:

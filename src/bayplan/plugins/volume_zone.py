@@ -12,24 +12,25 @@ pod was added or changed; a volume was added or its zone labels changed.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import NamedTuple
 
 import numpy as np
 
 from bayplan.framework import (
     SKIP,
-    UNSIGNED,
     Change,
     Code,
     CycleState,
+    Depends,
     FilterPlugin,
     Key,
     Mask,
     NodeTable,
     NodeView,
     On,
+    PodTemplate,
     PreFilterPlugin,
+    Promise,
     Reason,
     Status,
     Verdict,
@@ -40,6 +41,7 @@ from bayplan.framework.handle import handle_of
 from bayplan.objects.csi_migration import MANY_ZONES
 from bayplan.objects.node import REGION_LABELS, ZONE_LABELS
 from bayplan.objects.pod import Pod
+from bayplan.objects.pod_template import HasSpec
 from bayplan.objects.volume import PersistentVolume, PersistentVolumeClaim, StorageClass
 
 OTHER_ZONE = Reason(Code.UNRESOLVABLE, "node(s) had no available volume zone")
@@ -73,13 +75,9 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
             On("PersistentVolume", Change.ADDED | Change.UPDATED, _is_elsewhere),
         )
 
-    def signature(self, pod: Pod) -> Hashable:
-        return UNSIGNED if _claims(pod) else ()
-
-    sits_out_by_template = True
-
-    def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
-        return not pod.spec.volumes or not _claims(pod)
+    def promise(self, template: PodTemplate) -> Promise | None:
+        """Where its claims are depends on the claims; without any it skips the pod."""
+        return None if _claims(template) else Promise(key=(), filter=Depends.OBJECT)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdict:
         if not pod.spec.volumes:
@@ -186,7 +184,7 @@ def _has_any(nodes: NodeTable, key: str, values: frozenset[str]) -> Mask:
     return np.isin(column.ids, [column.id_of[value] for value in values if value in column.id_of])
 
 
-def _claims(pod: Pod) -> list[str]:
+def _claims(pod: HasSpec) -> list[str]:
     """The claims it names; those made for it alone are not looked at."""
     claims = (each.persistent_volume_claim for each in pod.volumes)
     return [each.claim_name for each in claims if each is not None]

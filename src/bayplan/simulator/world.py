@@ -167,7 +167,7 @@ def _concerned(given: Given, pods: Iterable[Pod], workloads: Workloads, only: Su
     nodes = (each for each in given.objects if isinstance(each, Node))
     may_move = bool(given.later or given.ends) or any(each.taints or each.conditions for each in nodes)
     for pod in pods:
-        if only.covers(pod, workloads) if only is not None else not pod.node_name or may_move or asks(pod):
+        if only.covers(pod, workloads) if only is not None else not pod.node_name or may_move or asks(pod.template):
             yield pod
     for _, thing in given.later if only is None else ():
         if isinstance(thing, Pod):

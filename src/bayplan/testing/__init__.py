@@ -1,6 +1,6 @@
 """
-For plugin authors: builders of any object, a harness for one plugin, whole simulations, and the check that both forms
-agree.
+For plugin authors: builders of any object, a harness for one plugin, whole simulations, and the checks that both
+forms agree and that promises hold.
 
 Nothing that is shipped to run a cluster imports this package.
 """
@@ -9,6 +9,7 @@ from bayplan.testing.agreement import assert_forms_agree, random_cluster, random
 from bayplan.testing.builders import NodeBuilder, ObjectBuilder, PodBuilder, api_object, node, pod
 from bayplan.testing.harness import Recorder, cluster, make, reasons, run_filter, run_score
 from bayplan.testing.holding import Holding, holding
+from bayplan.testing.promises import assert_promises_hold
 from bayplan.testing.simulating import simulate
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Recorder",
     "api_object",
     "assert_forms_agree",
+    "assert_promises_hold",
     "cluster",
     "holding",
     "make",

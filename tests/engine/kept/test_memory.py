@@ -15,7 +15,7 @@ import pytest
 from bayplan.engine.evaluation import Evaluator
 from bayplan.engine.events import NodeChanged
 from bayplan.engine.intents import Bind
-from bayplan.framework.plugin import Depends, FilterPlugin, Plugin, PreFilterResult, ScorePlugin, Verdicts
+from bayplan.framework import Depends, FilterPlugin, Plugin, PreFilterResult, Promise, ScorePlugin, Verdicts
 from bayplan.framework.status import SKIP, SUCCESS, Code, Reason, failed, unschedulable
 from bayplan.testing import node, pod
 from tests.engine.support import SaysPreFilter, World, note_of
@@ -28,13 +28,13 @@ BROKEN = Reason(Code.ERROR, "node(s) were broken")
 class RowFilter(FilterPlugin):
     """Three pods a node; says yes and no in whatever way a subclass has it."""
 
-    filter_depends = Depends.ROW
+    depends = Depends.ROW
     reasons = (FULL,)
     yes: Any = None
     no: Any = FULL
 
-    def signature(self, pod: Any) -> Any:
-        return ()
+    def promise(self, template: Any) -> Promise | None:
+        return Promise(key=(), filter=self.depends)
 
     def filter_node(self, state: Any, pod: Any, node: Any) -> Any:
         return self.no if node.pods_count >= 2 else self.yes
@@ -43,12 +43,12 @@ class RowFilter(FilterPlugin):
 class RowScore(ScorePlugin):
     """Likes full nodes; scores in whatever way a subclass has it."""
 
-    score_depends = Depends.ROW
+    depends = Depends.ROW
     base: Any = 0
     step: Any = 10
 
-    def signature(self, pod: Any) -> Any:
-        return ()
+    def promise(self, template: Any) -> Promise | None:
+        return Promise(key=(), score=self.depends)
 
     def score_node(self, state: Any, pod: Any, node: Any) -> Any:
         return self.base + self.step * node.pods_count
@@ -57,12 +57,12 @@ class RowScore(ScorePlugin):
 class TableFilter(FilterPlugin):
     """The same in the all-nodes form, with codes that a subclass can spoil."""
 
-    filter_depends = Depends.ROW
+    depends = Depends.ROW
     reasons = (FULL,)
     spoil: Any = staticmethod(lambda codes: codes)
 
-    def signature(self, pod: Any) -> Any:
-        return ()
+    def promise(self, template: Any) -> Promise | None:
+        return Promise(key=(), filter=self.depends)
 
     def filter(self, state: Any, pod: Any, nodes: Any) -> Any:
         return self.spoil((nodes.pods_count >= 2).astype(np.uint8))
@@ -101,21 +101,19 @@ def varied(rule: type[Plugin], /, **attributes: Any) -> type[Plugin]:
         varied(TableFilter, spoil=staticmethod(lambda codes: -codes.astype(int))),
         varied(TableFilter, spoil=staticmethod(lambda codes: codes.tolist())),
         varied(TableFilter, spoil=staticmethod(lambda codes: Verdicts(codes, (BROKEN,)))),
-        varied(TableFilter, filter_depends=Depends.ANYTHING, spoil=staticmethod(lambda codes: codes.astype(float))),
-        varied(TableFilter, filter_depends=Depends.ANYTHING, spoil=staticmethod(lambda codes: codes[:1])),
+        varied(TableFilter, depends=Depends.ANYTHING, spoil=staticmethod(lambda codes: codes.astype(float))),
+        varied(TableFilter, depends=Depends.ANYTHING, spoil=staticmethod(lambda codes: codes[:1])),
         varied(RowScore),
         varied(RowScore, base=0.9, step=0.7),
         varied(RowScore, step=60),
         varied(RowScore, base=-1),
         varied(RowScore, step=float("nan")),
         varied(RowScore, step=np.array([1, 2])),
-        varied(RowScore, score_depends=Depends.ANYTHING, step=60),
+        varied(RowScore, depends=Depends.ANYTHING, step=60),
         varied(RowScore, normalize=lambda self, state, pod, scores, feasible: scores * 3),
         varied(RowScore, normalize=lambda self, state, pod, scores, feasible: scores[:1]),
-        varied(RowScore, score_depends=Depends.AMOUNTS),
-        varied(
-            RowScore, score_depends=Depends.AMOUNTS, step=5, normalize=lambda self, state, pod, scores, _: 90 - scores
-        ),
+        varied(RowScore, depends=Depends.AMOUNTS),
+        varied(RowScore, depends=Depends.AMOUNTS, step=5, normalize=lambda self, state, pod, scores, _: 90 - scores),
     ],
 )
 def test_no_answer_means_more_or_less_than_in_the_full_pass(plugin: type[Plugin]) -> None:
@@ -126,7 +124,9 @@ def test_no_answer_means_more_or_less_than_in_the_full_pass(plugin: type[Plugin]
     "answer", [None, SKIP, unschedulable("no"), failed("broken"), PreFilterResult(frozenset({"n1"}))]
 )
 def test_so_it_is_with_what_pre_filter_says(answer: Any) -> None:
-    prepares = type("Prepares", (SaysPreFilter,), {"name": "Prepares", "answer": answer, "signature": lambda *_: ()})
+    prepares = type(
+        "Prepares", (SaysPreFilter,), {"name": "Prepares", "answer": answer, "promise": lambda *_: Promise(key=())}
+    )
     plugins = (prepares, varied(RowFilter))
     assert story(plugins, remember=True) == story(plugins, remember=False)
 
@@ -150,10 +150,9 @@ def test_pods_that_differ_only_in_what_they_ask_for_share_what_is_said_of_node_o
 
     class OfObjects(FilterPlugin):
         name = "OfObjects"
-        filter_depends = Depends.OBJECT
 
-        def signature(self, pod: Any) -> Any:
-            return ()
+        def promise(self, template: Any) -> Promise | None:
+            return Promise(key=(), filter=Depends.OBJECT)
 
         def filter(self, state: Any, pod: Any, nodes: Any) -> Any:
             asked.append(pod.name)
@@ -167,11 +166,10 @@ def test_pods_that_differ_only_in_what_they_ask_for_share_what_is_said_of_node_o
     assert asked == ["p1"]
 
 
-def test_a_kept_plugin_that_does_not_say_what_it_reads_is_never_carried_over() -> None:
+def test_a_plugin_that_promises_nothing_is_never_carried_over() -> None:
     class Odd(FilterPlugin):
         name = "Odd"
         reasons = (FULL,)
-        filter_depends = Depends.ROW
 
         def filter_node(self, state: Any, pod: Any, node: Any) -> Any:
             return FULL if pod.name.endswith("odd") else None
@@ -189,8 +187,10 @@ def test_what_is_read_of_a_row_and_of_all_nodes_is_not_kept() -> None:
         """Lets pods in only while some node is cordoned."""
 
         name = "NextToCordoned"
-        filter_depends = Depends.NODES
         reasons = (FULL,)
+
+        def promise(self, template: Any) -> Promise | None:
+            return Promise(key=(), filter=Depends.NODES, score=Depends.ROW)
 
         def filter(self, state: Any, pod: Any, nodes: Any) -> Any:
             is_any = self.handle is not None and self.handle.snapshot().nodes.unschedulable.any()

@@ -89,5 +89,5 @@ def test_what_is_not_imagined_is_that_of_the_rows() -> None:
 )
 def test_who_the_pods_are_nobody_has_imagined(ask: object) -> None:
     assert callable(ask)
-    with pytest.raises(TypeError, match=r"must not declare Depends\.AMOUNTS"):
+    with pytest.raises(TypeError, match=r"must not promise Depends\.AMOUNTS"):
         ask(WhatIfRows(table(), rows(0)))

@@ -57,7 +57,7 @@ class TestPodsWithoutClaims:
         plugin, asked = make(DynamicResources), pod("a").build()
         assert plugin.pre_enqueue(asked) is None
         assert plugin.pre_filter(CycleState(), asked, CACHE.nodes) is SKIP
-        assert plugin.sits_out(asked, CACHE.nodes)
+        assert plugin.promise(asked.template) is not None
         assert run_score(plugin, asked, CACHE) == {"n1": 0, "n2": 0}
 
     def test_there_is_nothing_to_free_when_no_node_fits(self) -> None:

@@ -121,8 +121,9 @@ def test_policies_of_very_many_domains_are_told_in_one_line() -> None:
 def test_pods_that_ask_for_no_policy_and_those_of_daemon_sets_are_left_alone(free: PodBuilder) -> None:
     bench = Bench(NODES, placed("host", 9), [required(*numbers(host=1))])
     assert bench.pre_filter(free) == SKIP
-    assert bench.plugin.sits_out(free.build(), bench.cache.nodes)
-    assert bench.plugin.signature(free.build()) is None
+    promise = bench.plugin.promise(free.build().template)
+    assert promise is not None
+    assert promise.key == ()
     assert bench.reasons(free) == {}
 
 

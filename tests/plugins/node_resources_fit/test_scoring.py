@@ -97,8 +97,8 @@ def test_the_curve_is_straight_between_points_and_cut_towards_zero(
     assert found == expected
 
 
-def test_pods_that_name_0_and_pods_that_name_nothing_have_different_signatures() -> None:
+def test_pods_that_name_0_and_pods_that_name_nothing_have_different_keys() -> None:
     plugin = make(NodeResourcesFit)
-    assert plugin.signature(pod("a").build()) == plugin.signature(pod("b").label(x="y").build())
-    assert plugin.signature(pod("a").build()) != plugin.signature(pod("a").cpu(0).build())
-    assert plugin.signature(pod("a").cpu(1).build()) != plugin.signature(pod("a").cpu(2).build())
+    assert plugin.promise(pod("a").build().template) == plugin.promise(pod("b").label(x="y").build().template)
+    assert plugin.promise(pod("a").build().template) != plugin.promise(pod("a").cpu(0).build().template)
+    assert plugin.promise(pod("a").cpu(1).build().template) != plugin.promise(pod("a").cpu(2).build().template)

@@ -25,8 +25,8 @@ def test_a_pod_of_no_virtual_machine_is_none_of_its_business() -> None:
     made = desk(stateful_set(), machine(node="n2"))
     assert made.pre_filter(plain) == SKIP
     assert made.pre_filter(member()) == SKIP
-    assert made.plugin.sits_out(plain, made.cache.nodes)
-    assert not made.plugin.sits_out(launcher(), made.cache.nodes)
+    assert made.plugin.promise(plain.template) is not None
+    assert made.plugin.promise(launcher().template) is None
 
 
 @pytest.mark.parametrize("noted", [None, ""], ids=["never placed", "released"])

@@ -93,8 +93,9 @@ def test_pods_without_claims_are_left_alone(asked: PodBuilder) -> None:
     cache = cluster([node("n")])
     plugin = make(VolumeBinding, cache)
     assert plugin.pre_filter(CycleState(), asked.build(), cache.nodes) is SKIP
-    assert plugin.sits_out(asked.build(), cache.nodes)
-    assert plugin.signature(asked.build()) == ()
+    promise = plugin.promise(asked.build().template)
+    assert promise is not None
+    assert not promise.reserves
 
 
 def test_claims_are_told_apart() -> None:

@@ -111,7 +111,7 @@ class Surveyor:
             groups=groups,
             domains=tuple(self._domains(rules, groups)),
             ready=sum(map(is_ready, counted)),
-            named=frozenset(pod.uid for pod in counted if asks(pod) and policy_name(pod) == policy.name),
+            named=frozenset(pod.uid for pod in counted if asks(pod.template) and policy_name(pod) == policy.name),
         )
 
     def domain_of(self, pod: Pod, rules: Rules) -> str:

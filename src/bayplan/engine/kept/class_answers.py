@@ -15,7 +15,7 @@ from bayplan.engine.kept.layer import REJECTED, Layer
 from bayplan.engine.kept.sum_numbers import MAX_SUMS, SumNumbers, Sums
 from bayplan.engine.plugin_calls import Calls
 from bayplan.engine.table import ColumnTable
-from bayplan.framework.plugin import Depends
+from bayplan.framework.promise import Depends
 
 
 @dataclass(slots=True)

@@ -13,13 +13,15 @@ from operator import attrgetter
 
 import numpy as np
 
-from bayplan.engine import filter_answers, scoring
+from bayplan.engine import scoring
 from bayplan.engine.filtering import Rejections, filter_table, pre_filter
 from bayplan.engine.node_filters import first_rejection
 from bayplan.engine.plugin_calls import Calls
 from bayplan.engine.plugin_group import PluginGroup
+from bayplan.engine.promises import Promised
 from bayplan.framework.cycle_state import CycleState
-from bayplan.framework.plugin import Depends, ScorePlugin
+from bayplan.framework.plugin import ScorePlugin
+from bayplan.framework.promise import Depends
 from bayplan.framework.snapshot import NodeTable, NodeView, Rows, Scores
 
 REJECTED = -1
@@ -53,13 +55,14 @@ class RawScores:
 class Layer:
     """The answers of one group of plugins, on top of the layer below."""
 
-    __slots__ = ("all_raw", "raw", "state", "values", "_filters", "_plain")
+    __slots__ = ("all_raw", "raw", "state", "values", "_filters", "_plain", "_promised")
 
     def __init__(
         self,
         calls: Calls,
         nodes: NodeTable,
         group: PluginGroup,
+        promised: Promised,
         weights: Mapping[str, int],
         below: Layer | None = None,
     ) -> None:
@@ -69,7 +72,7 @@ class Layer:
         open_rows = np.ones(len(nodes), np.bool_) if below is None else below.values >= 0
         rejections = Rejections(nodes, open_rows)
         filter_table(calls, group.filters, self.state, rejections)
-        filter_answers.forget_objects(self.state)
+        self._promised = promised
         self._filters = [each for each in group.filters if each.name not in self.state.skip_filter]
         self.values: Scores = np.zeros(len(nodes), np.int64) if below is None else below.values.copy()
         """Per row: ``REJECTED``, else the sum of the scores that need no normalising."""
@@ -104,7 +107,8 @@ class Layer:
     def depends_within(self, *these: Depends) -> bool:
         """Do the answers, without those of the layer below, depend on nothing else?"""
         scorers = [scorer for scorer, _ in self._plain] + [each.plugin for each in self.raw]
-        depends = [each.filter_depends for each in self._filters] + [each.score_depends for each in scorers]
+        depends = [self._promised[each.name].filter for each in self._filters]
+        depends += [self._promised[each.name].score for each in scorers]
         return all(each in these for each in depends)
 
     def ask(self, calls: Calls, node: NodeView) -> int:

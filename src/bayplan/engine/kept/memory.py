@@ -1,7 +1,7 @@
 """
 The layers that are kept for the pods of one profile, by class, and brought up to date when they are asked for.
 
-For a class (see ``engine.kept.templates``) this keeps, per node, whether it fits and its score so far, as seen by the
+For a class (see ``engine.kept.pod_classes``) this keeps, per node, whether it fits and its score so far, as seen by the
 plugins that promise to look at that node's row (``Depends.ROW``, ``AMOUNTS``) or at node objects (``OBJECT``,
 ``NODES``).  For the next pod of the class only the rows that changed since are asked about again.  Plugins that look
 at domains, or promise nothing, are left for ``engine.evaluation`` to ask.
@@ -9,17 +9,18 @@ at domains, or promise nothing, are left for ``engine.evaluation`` to ask.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import NamedTuple
 
+from bayplan.bounded_cache import BoundedCache
 from bayplan.engine.cache import ClusterCache
 from bayplan.engine.kept.class_answers import ClassAnswers, ObjectsLayer
 from bayplan.engine.kept.layer import Layer
-from bayplan.engine.kept.templates import Left, Template, Templates
+from bayplan.engine.kept.pod_classes import Left, PodClass, PodClasses
 from bayplan.engine.plugin_calls import Calls
 from bayplan.engine.plugin_group import PluginGroup
-from bayplan.framework.plugin import Depends
+from bayplan.engine.promises import Promises
 from bayplan.framework.profile import Profile
+from bayplan.framework.promise import Depends
 
 MAX_BYTES = 512 * 1024 * 1024
 MAX_SEEN = 8192
@@ -32,11 +33,15 @@ class Known(NamedTuple):
 
     below: Layer
     left: Left
-    template: Template
+    pod_class: PodClass
     answers: ClassAnswers | None
     """If the rows layer of its class is kept; then ``below`` is that layer."""
-    plugins: frozenset[str]
-    """Whose answers these are."""
+
+    @property
+    def plugins(self) -> frozenset[str]:
+        """Whose answers these are."""
+        of_objects, division = self.answers is None, self.pod_class.division
+        return division.kept_of_objects if of_objects else division.kept
 
     @property
     def asked(self) -> PluginGroup:
@@ -52,29 +57,27 @@ class Known(NamedTuple):
 class Memory:
     """The classes of one profile."""
 
-    def __init__(self, profile: Profile, cache: ClusterCache) -> None:
+    def __init__(self, profile: Profile, cache: ClusterCache, promises: Promises) -> None:
         self._cache = cache
         self._nodes = cache.nodes
         self._weights = profile.weights
-        self._templates = Templates(profile, cache)
-        self._generation = self._templates.generation
-        self._of_objects_names = frozenset(each.name for each in self._templates.of_objects.all)
-        self._all_names = self._of_objects_names.union(each.name for each in self._templates.of_rows.all)
-        self._objects: OrderedDict[int, ObjectsLayer] = OrderedDict()
-        self._classes: OrderedDict[int, ClassAnswers] = OrderedDict()
-        self._seen: OrderedDict[int, None] = OrderedDict()
+        self._pod_classes = PodClasses(profile, cache, promises)
+        self._generation = self._pod_classes.generation
+        self._objects: BoundedCache[int, ObjectsLayer] = BoundedCache(1)
+        self._classes: BoundedCache[int, ClassAnswers] = BoundedCache(1)
+        self._seen: BoundedCache[int, bool] = BoundedCache(MAX_SEEN)
 
     def of(self, calls: Calls) -> Known:
         """What is known for a pod.  ``NotKeptError`` if that is nothing."""
-        template = self._templates.of(calls)
-        if self._generation != self._templates.generation:
+        pod_class = self._pod_classes.of(calls)
+        if self._generation != self._pod_classes.generation:
             self._forget_all()
-        answers = self._classes.get(template.rows)
-        left = self._templates.left(calls, template)
-        if answers is None and self._is_new(template.rows):
-            return Known(self._of_objects(calls, template.objects).layer, left, template, None, self._of_objects_names)
-        answers = self._up_to_date(answers, calls, template)
-        return Known(answers.layer, left, template, answers, self._all_names)
+        answers = self._classes.get(pod_class.rows)
+        left = self._pod_classes.left(calls.pod, pod_class.division)
+        if answers is None and self._is_new(pod_class.rows):
+            return Known(self._of_objects(calls, pod_class).layer, left, pod_class, None)
+        answers = self._up_to_date(answers, calls, pod_class)
+        return Known(answers.layer, left, pod_class, answers)
 
     # -- classes --
 
@@ -82,15 +85,12 @@ class Memory:
         """Is this the first pod of a class?  It may stay the only one, so nothing is kept for it."""
         if number in self._seen:
             return False
-        self._seen[number] = None
-        if len(self._seen) > MAX_SEEN:
-            self._seen.popitem(last=False)
+        self._seen[number] = True
         return True
 
-    def _up_to_date(self, answers: ClassAnswers | None, calls: Calls, template: Template) -> ClassAnswers:
-        objects = self._of_objects(calls, template.objects)
+    def _up_to_date(self, answers: ClassAnswers | None, calls: Calls, pod_class: PodClass) -> ClassAnswers:
+        objects = self._of_objects(calls, pod_class)
         if answers is not None and answers.objects is objects:
-            self._classes.move_to_end(template.rows)
             position = objects.position
             if answers.position == position:
                 return answers
@@ -99,23 +99,23 @@ class Memory:
                 answers.refresh(calls, self._nodes, dirty)
                 answers.position = position
                 return answers
-        layer = Layer(calls, self._nodes, self._templates.of_rows, self._weights, objects.layer)
-        answers = self._classes[template.rows] = ClassAnswers(layer, objects)
-        self._classes.move_to_end(template.rows)
-        self._keep_few(self._classes)
+        group = pod_class.division.of_rows
+        layer = Layer(calls, self._nodes, group, pod_class.promised, self._weights, objects.layer)
+        self._classes.limit = self._most
+        answers = self._classes[pod_class.rows] = ClassAnswers(layer, objects)
         return answers
 
-    def _of_objects(self, calls: Calls, number: int) -> ObjectsLayer:
-        known = self._objects.get(number)
+    def _of_objects(self, calls: Calls, pod_class: PodClass) -> ObjectsLayer:
+        known = self._objects.get(pod_class.objects)
         cache, nodes = self._cache, self._nodes
         is_told = known is not None and cache.journal.reaches(known.position)
         if known and is_told and (known.generation == nodes.objects_generation or self._refreshed(known, calls)):
             known.position = cache.journal.position
             return known
-        layer = Layer(calls, nodes, self._templates.of_objects, self._weights)
-        known = self._objects[number] = ObjectsLayer(layer, nodes.objects_generation, cache.journal.position)
-        self._objects.move_to_end(number)
-        self._keep_few(self._objects)
+        layer = Layer(calls, nodes, pod_class.division.of_objects, pod_class.promised, self._weights)
+        known = ObjectsLayer(layer, nodes.objects_generation, cache.journal.position)
+        self._objects.limit = self._most
+        self._objects[pod_class.objects] = known
         return known
 
     def _refreshed(self, known: ObjectsLayer, calls: Calls) -> bool:
@@ -138,13 +138,13 @@ class Memory:
         dirty = None if changes is None else set(changes)
         return None if dirty is None or len(dirty) > 8 + len(self._nodes) // STALE_SHARE else dirty
 
-    def _keep_few(self, kept: OrderedDict[int, ClassAnswers] | OrderedDict[int, ObjectsLayer]) -> None:
-        most = max(2, MAX_BYTES // (64 * len(self._nodes) + 1))
-        while len(kept) > most:
-            kept.popitem(last=False)
+    @property
+    def _most(self) -> int:
+        """How many layers there is room for."""
+        return max(2, MAX_BYTES // (64 * len(self._nodes) + 1))
 
     def _forget_all(self) -> None:
         """Classes are numbered anew."""
         for known in (self._objects, self._classes, self._seen):
             known.clear()
-        self._generation = self._templates.generation
+        self._generation = self._pod_classes.generation

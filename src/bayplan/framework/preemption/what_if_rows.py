@@ -146,4 +146,4 @@ class WhatIfRows(NodeTable):
 
 
 def _refuse() -> NoReturn:
-    raise TypeError("only amounts are imagined here: a filter that looks at more must not declare Depends.AMOUNTS")
+    raise TypeError("only amounts are imagined here: a filter that looks at more must not promise Depends.AMOUNTS")

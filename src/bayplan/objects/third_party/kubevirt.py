@@ -6,7 +6,8 @@ StickyVM plugin goes from the pod to its machine; `bayplan sticky` shows what is
 
 from __future__ import annotations
 
-from bayplan.objects.meta import ApiObject, OwnerReference, Wire
+from bayplan.objects.meta import ApiObject, ObjectMeta, OwnerReference, Wire
+from bayplan.objects.pod_template import PodTemplate
 
 GROUP = "kubevirt.io"
 VERSION = "v1"
@@ -55,7 +56,7 @@ class VirtualMachineInstance(ApiObject, frozen=True, kw_only=True):
     @property
     def machine(self) -> OwnerReference | None:
         """The machine it is an instance of; None for one that was made by itself, or by something else."""
-        return owner_of(self, MACHINE)
+        return owner_of(self.metadata, MACHINE)
 
     @property
     def is_over(self) -> bool:
@@ -77,9 +78,9 @@ class VirtualMachineInstance(ApiObject, frozen=True, kw_only=True):
         return "" if state is None else state.migration_uid
 
 
-def owner_of(thing: ApiObject, kind: str) -> OwnerReference | None:
-    """The owner of one of these kinds, if the object has one."""
-    for owner in thing.metadata.owner_references or ():
+def owner_of(thing: ObjectMeta | PodTemplate, kind: str) -> OwnerReference | None:
+    """The owner of one of these kinds, if there is one."""
+    for owner in thing.owner_references or ():
         if owner.kind == kind and owner.api_version.partition("/")[0] == GROUP:
             return owner
     return None

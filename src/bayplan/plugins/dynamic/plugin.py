@@ -21,7 +21,6 @@ from bayplan.framework import (
     Change,
     Codes,
     CycleState,
-    Depends,
     FilterPlugin,
     Handle,
     NodeTable,
@@ -54,9 +53,6 @@ class Dynamic(FilterPlugin, ScorePlugin):
     name = "Dynamic"
     Args = DynamicArgs
     default_weight = 3
-    # What was known a minute ago may be too old now, so no answer is kept.
-    filter_depends = Depends.ANYTHING
-    score_depends = Depends.ANYTHING
 
     def __init__(self, args: Any = None, handle: Handle | None = None) -> None:
         super().__init__(args, handle)
@@ -72,6 +68,8 @@ class Dynamic(FilterPlugin, ScorePlugin):
         self._counted_at = float("-inf")
         self._unknown: dict[str, int] = {}
         self._ahead: dict[str, int] = {}
+
+    # It promises nothing: what was known a minute ago may be too old now, so no answer is kept.
 
     def requeue_on(self) -> tuple[On, ...]:
         node = On("Node", Change.ADDED | Change.ANNOTATION, self._is_cooler)

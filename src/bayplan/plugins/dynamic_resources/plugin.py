@@ -28,6 +28,7 @@ from bayplan.errors import BayplanError
 from bayplan.framework import (
     SKIP,
     CycleState,
+    Depends,
     Diagnosis,
     FilterPlugin,
     Key,
@@ -35,11 +36,13 @@ from bayplan.framework import (
     NodeView,
     On,
     PluginArgs,
+    PodTemplate,
     PostFilterPlugin,
     PostFilterResult,
     PreBindPlugin,
     PreEnqueuePlugin,
     PreFilterPlugin,
+    Promise,
     ReservePlugin,
     Rows,
     ScorePlugin,
@@ -116,10 +119,11 @@ class DynamicResources(
     def requeue_on(self) -> tuple[On, ...]:
         return Hints(lambda: handle_of(self).objects).rules()
 
-    sits_out_by_template = True
-
-    def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
-        return not pod.spec.resource_claims and not self._resources(pod)
+    def promise(self, template: PodTemplate) -> Promise | None:
+        """Devices are taken and freed at any time, so nothing is promised for pods that want some; it skips others."""
+        if self._wants_devices(template):
+            return None
+        return Promise(key=(), filter=Depends.OBJECT, score=Depends.OBJECT, reserves=False)
 
     def observe(self, kind: str, old: Any, new: Any) -> None:
         """News of our own writes are waited for."""
@@ -137,7 +141,7 @@ class DynamicResources(
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdict:
         claims = state[CLAIMS] = PodClaims()
-        if self.sits_out(pod, nodes):
+        if not self._wants_devices(pod.template):
             return SKIP
         objects = handle_of(self).objects
         self._ledger.catch_up()
@@ -145,7 +149,7 @@ class DynamicResources(
             found = claims_of(pod, objects)
         except MissingClaimError as error:
             return unresolvable(str(error))
-        resources = self._resources(pod)
+        resources = self._resources(pod.template)
         leftover = self._leftover(pod) if resources else None
         if not found and not resources:
             return SKIP
@@ -195,9 +199,6 @@ class DynamicResources(
         return releasing.released(claims, filtering, pod, diagnosis, handle_of(self))
 
     # -- committing --
-
-    def reserves(self, pod: Pod) -> bool:
-        return bool(pod.spec.resource_claims) or bool(self._resources(pod))
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Verdict:
         filtering = state.get(FILTERING)
@@ -262,9 +263,12 @@ class DynamicResources(
 
     # -- what it keeps --
 
-    def _resources(self, pod: Pod) -> tuple[str, ...]:
-        """Extended resources of the pod that a class stands behind."""
-        scalars = pod.requests.scalars
+    def _wants_devices(self, template: PodTemplate) -> bool:
+        return bool(template.spec.resource_claims or self._resources(template))
+
+    def _resources(self, template: PodTemplate) -> tuple[str, ...]:
+        """Extended resources of a pod that a class stands behind."""
+        scalars = template.requests.scalars
         if not scalars or self.handle is None:
             return ()
         of = self._classes.of

@@ -11,14 +11,13 @@ pod it needs came, or one it shuns or that shuns it went; a node came or got ano
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import Field
 
 from bayplan.bounded_cache import BoundedCache
 from bayplan.framework import (
     SKIP,
-    UNSIGNED,
     Change,
     Codes,
     CycleState,
@@ -29,12 +28,13 @@ from bayplan.framework import (
     On,
     PluginArgs,
     PodMatcher,
+    PodTemplate,
     PreFilterExtensions,
     PreScorePlugin,
+    Promise,
     Rows,
     ScorePlugin,
     Scores,
-    TermKind,
     Verdict,
     failed,
     unresolvable,
@@ -52,7 +52,6 @@ NO_LABELS: Mapping[str, str] = {}
 
 # Only terms with a namespace selector are remembered, one entry per template that has them.
 MAX_REMEMBERED = 4096
-_KINDS = tuple(TermKind)
 
 
 class InterPodAffinityArgs(PluginArgs):
@@ -69,8 +68,6 @@ class InterPodAffinity(PreFilterExtensions, FilterPlugin, PreScorePlugin, ScoreP
     reads = ("Namespace",)
     Args = InterPodAffinityArgs
     reasons = filtering.REASONS
-    filter_depends = Depends.DOMAIN
-    score_depends = Depends.DOMAIN
 
     def __init__(self, args: InterPodAffinityArgs | None = None, handle: Handle | None = None) -> None:
         super().__init__(args or InterPodAffinityArgs(), handle)
@@ -80,30 +77,22 @@ class InterPodAffinity(PreFilterExtensions, FilterPlugin, PreScorePlugin, ScoreP
         pods = Change.ADDED | Change.POD_LABEL | Change.DELETED
         return On("Pod", pods, _pod_could_help), On("Node", Change.ADDED | Change.LABEL, _node_could_help)
 
-    def signature(self, pod: Pod) -> Hashable:
+    def promise(self, template: PodTemplate) -> Promise | None:
         """Terms of pods on nodes read its namespace and labels; namespace selectors read all namespaces."""
-        affinity = pod.spec.affinity
-        terms: Hashable = None
-        if affinity is not None and (affinity.pod_affinity or affinity.pod_anti_affinity):
-            try:
-                terms = (
-                    pod.required_affinity_terms,
-                    pod.required_anti_affinity_terms,
-                    pod.preferred_affinity_terms,
-                    pod.preferred_anti_affinity_terms,
-                )
-            except ValueError:
-                return UNSIGNED
         generation = handle_of(self).objects.generation("Namespace")
-        return pod.label_set, generation, terms
-
-    sits_out_by_terms = True
-
-    def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
-        affinity = pod.spec.affinity
-        if affinity is not None and (affinity.pod_affinity or affinity.pod_anti_affinity):
-            return False
-        return not nodes.has_terms or not any(nodes.terms(kind, pod) for kind in _KINDS)
+        if not template.has_pod_terms:
+            return Promise(key=(template.label_set, generation), filter=Depends.TERMS, score=Depends.TERMS)
+        try:
+            terms = (
+                template.required_affinity_terms,
+                template.required_anti_affinity_terms,
+                template.preferred_affinity_terms,
+                template.preferred_anti_affinity_terms,
+            )
+        except ValueError:
+            return None
+        key = template.label_set, generation, terms
+        return Promise(key=key, filter=Depends.DOMAIN, score=Depends.DOMAIN)
 
     # -- filtering --
 

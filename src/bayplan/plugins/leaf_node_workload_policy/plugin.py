@@ -13,7 +13,7 @@ moved to another domain; for shares, a workload changed its size.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -28,8 +28,10 @@ from bayplan.framework import (
     NodeView,
     On,
     PluginArgs,
+    PodTemplate,
     PreFilterExtensions,
     PreScorePlugin,
+    Promise,
     ReservePlugin,
     Rows,
     ScorePlugin,
@@ -48,7 +50,6 @@ from bayplan.plugins.leaf_node_workload_policy.reading import (
     PolicyReader,
     Rules,
     asks,
-    names_policy,
     policy_name,
 )
 
@@ -66,8 +67,6 @@ class LeafNodeWorkloadPolicy(PreFilterExtensions, FilterPlugin, PreScorePlugin, 
     name = "LeafNodeWorkloadPolicy"
     Args = LeafNodeWorkloadPolicyArgs
     reads = ("WorkloadPolicy", *WORKLOADS)
-    filter_depends = Depends.DOMAIN
-    score_depends = Depends.DOMAIN
     # More than all default plugins together can say against it (15 * 100): the policy chooses the domain, the others
     # choose the node in it.
     default_weight = 2000
@@ -81,19 +80,16 @@ class LeafNodeWorkloadPolicy(PreFilterExtensions, FilterPlugin, PreScorePlugin, 
             *(On(kind, came, self._workload_could_help) for kind in WORKLOADS),
         )
 
-    def signature(self, pod: Pod) -> Hashable:
-        return pod.label_set if asks(pod) else None
-
-    sits_out_by_template = True
-
-    def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
-        return not names_policy(pod) or pod.is_daemonset
+    def promise(self, template: PodTemplate) -> Promise | None:
+        if asks(template):
+            return Promise(key=template.label_set, filter=Depends.DOMAIN, score=Depends.DOMAIN, reserves=False)
+        return Promise(key=(), filter=Depends.OBJECT, score=Depends.OBJECT, reserves=False)
 
     # -- filtering --
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdict:
         """Read the policy once: whatever becomes of it during the cycle, the cycle sees one version."""
-        if not asks(pod):
+        if not asks(pod.template):
             return SKIP
         rules = self._reader.rules(pod)
         if isinstance(rules, Status):
@@ -132,9 +128,6 @@ class LeafNodeWorkloadPolicy(PreFilterExtensions, FilterPlugin, PreScorePlugin, 
         return state[STATE].tiered(scores, handle_of(self).snapshot().nodes, feasible)
 
     # -- committing: the pod is counted from the moment the engine has assumed it, so there is nothing to keep --
-
-    def reserves(self, pod: Pod) -> bool:
-        return False
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Verdict:
         return None

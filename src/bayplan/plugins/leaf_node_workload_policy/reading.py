@@ -14,6 +14,7 @@ from bayplan.bounded_cache import BoundedCache
 from bayplan.framework import Status, unresolvable
 from bayplan.framework.handle import ObjectStore
 from bayplan.objects.pod import Pod
+from bayplan.objects.pod_template import PodTemplate
 from bayplan.objects.requirement import IN, Requirement
 from bayplan.objects.selector import Selector
 from bayplan.objects.third_party.kosmos import POLICY_LABEL, POLICY_LABEL_ALIAS, DomainAllocation, WorkloadPolicy
@@ -54,12 +55,12 @@ class Rules:
         return domain is not None and any(each.name == domain for each in self.domains)
 
 
-def asks(pod: Pod) -> bool:
-    """Does the pod name a policy?  Pods of DaemonSets belong to their node and to no policy."""
-    return names_policy(pod) and not any(owner.kind == "DaemonSet" for owner in pod.metadata.owner_references or ())
+def asks(template: PodTemplate) -> bool:
+    """Do its pods name a policy?  Pods of DaemonSets belong to their node and to no policy."""
+    return names_policy(template) and not any(owner.kind == "DaemonSet" for owner in template.owner_references)
 
 
-def names_policy(pod: Pod) -> bool:
+def names_policy(pod: Pod | PodTemplate) -> bool:
     """Does it have a label that names one?"""
     labels = pod.labels
     return POLICY_LABEL in labels or POLICY_LABEL_ALIAS in labels

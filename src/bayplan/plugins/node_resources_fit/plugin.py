@@ -12,7 +12,6 @@ behind a resource of the pod now.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any, cast
 
 from bayplan.framework import (
@@ -26,8 +25,10 @@ from bayplan.framework import (
     NodeTable,
     NodeView,
     On,
+    PodTemplate,
     PreFilterPlugin,
     PreScorePlugin,
+    Promise,
     Rows,
     ScorePlugin,
     Scores,
@@ -55,8 +56,6 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     name = "NodeResourcesFit"
     Args = NodeResourcesFitArgs
     reads = (DEVICE_CLASS,)
-    filter_depends = Depends.AMOUNTS
-    score_depends = Depends.AMOUNTS
 
     def __init__(self, args: Any = None, handle: Handle | None = None) -> None:
         super().__init__(args, handle)
@@ -74,17 +73,16 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             On(DEVICE_CLASS, Change.ADDED | Change.UPDATED, _stands_behind),
         )
 
-    signature_by_template = True
-
-    def signature(self, pod: Pod) -> Hashable:
-        return self._wanted(pod), self._asked(pod)
+    def promise(self, template: PodTemplate) -> Promise | None:
+        key = self._wanted(template), self._asked(template)
+        return Promise(key=key, filter=Depends.AMOUNTS, score=Depends.AMOUNTS)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdict:
-        state[WANTED] = self._wanted(pod)
+        state[WANTED] = self._wanted(pod.template)
         return None
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: NodeTable, feasible: Rows) -> Verdict:
-        state[ASKED] = self._asked(pod)
+        state[ASKED] = self._asked(pod.template)
         return None
 
     # -- one node --
@@ -110,14 +108,14 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def _wanted_in(self, state: CycleState, pod: Pod) -> tuple[Want, ...]:
         known = state.get(WANTED)
-        return self._wanted(pod) if known is None else known
+        return self._wanted(pod.template) if known is None else known
 
     def _asked_in(self, state: CycleState, pod: Pod) -> tuple[Asked, ...]:
         known = state.get(ASKED)
-        return self._asked(pod) if known is None else known
+        return self._asked(pod.template) if known is None else known
 
-    def _wanted(self, pod: Pod) -> tuple[Want, ...]:
-        return filtering.wants(pod.requests, self.ignored, self.ignored_groups, self._has_devices)
+    def _wanted(self, template: PodTemplate) -> tuple[Want, ...]:
+        return filtering.wants(template.requests, self.ignored, self.ignored_groups, self._has_devices)
 
     def _has_devices(self, resource: str) -> bool:
         return self._classes is not None and self._classes.of(resource) is not None
@@ -133,9 +131,9 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         before = old.allocatable
         return room.pods > before.pods or any(room.get(want.resource) > before.get(want.resource) for want in wanted)
 
-    def _asked(self, pod: Pod) -> tuple[Asked, ...]:
+    def _asked(self, template: PodTemplate) -> tuple[Asked, ...]:
         """The resources of the args that count; an extended resource counts for pods that ask for it."""
-        amounts = ((each, scoring_request(pod.template, each.name)) for each in self.resources)
+        amounts = ((each, scoring_request(template, each.name)) for each in self.resources)
         return tuple(
             Asked(each.name, each.weight, amount) for each, amount in amounts if amount or not is_scalar_name(each.name)
         )

@@ -19,7 +19,7 @@ from bayplan.framework import PluginArgs
 from bayplan.framework.handle import ObjectStore
 from bayplan.objects.affinity import DO_NOT_SCHEDULE, HONOR, IGNORE, SpreadConstraint
 from bayplan.objects.node import HOSTNAME_LABEL
-from bayplan.objects.pod import ZONE_LABEL, Pod
+from bayplan.objects.pod_template import ZONE_LABEL, PodTemplate
 from bayplan.objects.requirement import check_key
 from bayplan.objects.selector import NOTHING, Selector, label_selector_from_map
 
@@ -116,19 +116,19 @@ class DefaultConstraints:
             MAX_REMEMBERED
         )
 
-    def of(self, pod: Pod) -> tuple[SpreadConstraint, ...]:
+    def of(self, template: PodTemplate) -> tuple[SpreadConstraint, ...]:
         """Hard and soft ones, or none if nothing selects or owns the pod."""
-        owner = pod.controller
+        owner = template.controller
         is_known = owner is not None and (owner.api_version, owner.kind) in OWNER_KINDS
         owner_key = (owner.kind, owner.name) if owner is not None and is_known else None
-        held = self._objects.get(owner_key[0], pod.namespace, owner_key[1]) if owner_key else None
+        held = self._objects.get(owner_key[0], template.namespace, owner_key[1]) if owner_key else None
         generation = self._objects.generation("Service")
-        key = (pod.label_set, owner_key)
+        key = (template.label_set, owner_key)
         known = self._remembered.get(key)
         # An owner is replaced by a new object whenever it changes; services are asked for as a whole.
         if known is not None and known[0] == generation and known[1] is held:
             return known[2]
-        constraints = self._with_selector(selector_of(pod, self._objects, held))
+        constraints = self._with_selector(selector_of(template, self._objects, held))
         self._remembered[key] = (generation, held, constraints)
         return constraints
 
@@ -138,11 +138,11 @@ class DefaultConstraints:
         return tuple(replace(constraint, selector=selector) for constraint in self._constraints)
 
 
-def selector_of(pod: Pod, objects: ObjectStore, owner: Any | None) -> Selector:
+def selector_of(template: PodTemplate, objects: ObjectStore, owner: Any | None) -> Selector:
     """The labels that all services of a pod ask for, and what its owner selects."""
     labels: dict[str, str] = {}
-    for service in objects.list("Service", pod.namespace):
-        if service.selector.matches(pod.labels):
+    for service in objects.list("Service", template.namespace):
+        if service.selector.matches(template.labels):
             labels.update(service.spec.selector or {})
     if owner is not None and isinstance(owner.spec.selector, dict):  # a ReplicationController: plain labels
         labels.update(owner.spec.selector)

@@ -11,12 +11,11 @@ counts came, went or changed its labels; a node with every key came or went, or 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 from bayplan.framework import (
     SKIP,
-    UNSIGNED,
     Change,
     Codes,
     CycleState,
@@ -25,8 +24,10 @@ from bayplan.framework import (
     NodeTable,
     NodeView,
     On,
+    PodTemplate,
     PreFilterExtensions,
     PreScorePlugin,
+    Promise,
     Rows,
     ScorePlugin,
     Scores,
@@ -48,8 +49,6 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
     reads = ("Service", "ReplicationController", "ReplicaSet", "StatefulSet")
     Args = PodTopologySpreadArgs
     reasons = filtering.REASONS
-    filter_depends = Depends.DOMAIN
-    score_depends = Depends.DOMAIN
 
     def __init__(self, args: PodTopologySpreadArgs | None = None, handle: Handle | None = None) -> None:
         super().__init__(args or PodTopologySpreadArgs(), handle)
@@ -63,28 +62,29 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
         nodes = Change.ADDED | Change.DELETED | Change.LABEL | Change.TAINT
         return On("Pod", pods, self._pod_could_help), On("Node", nodes, self._node_could_help)
 
-    def signature(self, pod: Pod) -> Hashable:
-        """Default constraints are signed with the selector they have now, so a new Service changes it."""
+    def promise(self, template: PodTemplate) -> Promise | None:
+        """Default constraints are known by the selector they have now, so a new Service changes the key."""
         try:
-            constraints = (*self._constraints(pod, hard=True), *self._constraints(pod, hard=False))
+            constraints = (*self._constraints(template, hard=True), *self._constraints(template, hard=False))
         except ValueError:
-            return UNSIGNED
-        if not constraints:
             return None
-        return (
-            pod.namespace,
+        if not constraints:
+            return Promise(key=(), filter=Depends.OBJECT, score=Depends.OBJECT)
+        key = (
+            template.namespace,
             constraints,
-            self._require_all(pod),
-            tuple(each.selector.matches(pod.labels) for each in constraints if each.hard),
-            pod.required_node_affinity if any(each.honor_affinity for each in constraints) else None,
-            pod.tolerations if any(each.honor_taints for each in constraints) else None,
+            self._require_all(template),
+            tuple(each.selector.matches(template.labels) for each in constraints if each.hard),
+            template.required_node_affinity if any(each.honor_affinity for each in constraints) else None,
+            template.tolerations if any(each.honor_taints for each in constraints) else None,
         )
+        return Promise(key=key, filter=Depends.DOMAIN, score=Depends.DOMAIN)
 
     # -- filtering --
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdict:
         try:
-            constraints = self._constraints(pod, hard=True)
+            constraints = self._constraints(pod.template, hard=True)
         except ValueError as error:
             return failed(f"obtaining pod's hard topology spread constraints: {error}")
         if not constraints:
@@ -104,21 +104,16 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
     def filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Codes:
         return filtering.codes(state[filtering.STATE], nodes)
 
-    sits_out_by_template = True
-
-    def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
-        return not pod.spec.topology_spread_constraints and not self._defaults.of(pod)
-
     # -- scoring --
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: NodeTable, feasible: Rows) -> Verdict:
         try:
-            constraints = self._constraints(pod, hard=False)
+            constraints = self._constraints(pod.template, hard=False)
         except ValueError as error:
             return failed(f"obtaining pod's soft topology spread constraints: {error}")
         if not constraints or not len(nodes):
             return SKIP
-        require_all = self._require_all(pod)
+        require_all = self._require_all(pod.template)
         state[scoring.STATE] = scoring.prepare(pod, constraints, nodes, feasible, self._layouts, require_all)
         return None
 
@@ -133,21 +128,21 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
 
     # -- which constraints a pod has --
 
-    def _constraints(self, pod: Pod, *, hard: bool) -> tuple[SpreadConstraint, ...]:
+    def _constraints(self, template: PodTemplate, *, hard: bool) -> tuple[SpreadConstraint, ...]:
         """Its own, or the defaults if it writes none of either kind; ValueError if a selector is wrong."""
-        if pod.spec.topology_spread_constraints:
-            return tuple(each for each in pod.spread_constraints if each.hard is hard)
+        if template.spec.topology_spread_constraints:
+            return tuple(each for each in template.spread_constraints if each.hard is hard)
         if not self._has_defaults[hard]:
             return ()
-        return tuple(each for each in self._defaults.of(pod) if each.hard is hard)
+        return tuple(each for each in self._defaults.of(template) if each.hard is hard)
 
     @cached_property
     def _defaults(self) -> DefaultConstraints:
         return DefaultConstraints(self.args.compiled(), handle_of(self).objects)
 
-    def _require_all(self, pod: Pod) -> bool:
+    def _require_all(self, template: PodTemplate) -> bool:
         """Only the system defaults score nodes that lack a zone: they are still spread by hostname."""
-        return bool(pod.spec.topology_spread_constraints) or not self._system_defaults
+        return bool(template.spec.topology_spread_constraints) or not self._system_defaults
 
     # -- what could change its mind --
 
@@ -155,7 +150,7 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
         if any(each is not None and not _takes_part(each, pod) for each in (old, new)):
             return False
         try:
-            constraints = self._constraints(pod, hard=True)
+            constraints = self._constraints(pod.template, hard=True)
         except ValueError:
             return True
         if old is not None and new is not None:
@@ -165,7 +160,7 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
 
     def _node_could_help(self, pod: Pod, old: Node | None, new: Node | None) -> bool:
         try:
-            constraints = self._constraints(pod, hard=True)
+            constraints = self._constraints(pod.template, hard=True)
         except ValueError:
             return True
         had = old is not None and domain_counts.has_every_key(old.labels, constraints)

@@ -13,7 +13,7 @@ Requeue: a spare pod left its node; a node was added or its ledger grew or was o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -32,8 +32,10 @@ from bayplan.framework import (
     NodeTable,
     NodeView,
     On,
+    PodTemplate,
     PreFilterPlugin,
     PreScorePlugin,
+    Promise,
     Reason,
     Rows,
     ScorePlugin,
@@ -62,11 +64,8 @@ class SpareCapacity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     name = "SpareCapacity"
     Args = SpareCapacityArgs
     reasons = (NO_LEDGER, CLOSED, SHORT_OF_CPU, SHORT_OF_MEMORY, SHORT_OF_BOTH)
-    # A ledger closes by the mere passing of time, so no answer is kept.
-    filter_depends = Depends.ANYTHING
-    score_depends = Depends.ANYTHING
-    sits_out_by_template = True
 
+    # A ledger closes by the mere passing of time, so no answer is kept.
     def __init__(self, args: Any = None, handle: Handle | None = None) -> None:
         super().__init__(args, handle)
         settings = cast(SpareCapacityArgs, args or SpareCapacityArgs())
@@ -79,11 +78,9 @@ class SpareCapacity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
             On("Node", Change.ADDED | Change.ANNOTATION, self._has_more),
         )
 
-    def signature(self, pod: Pod) -> Hashable:
-        return spare.declared(pod)
-
-    def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
-        return not spare.is_spare(pod)
+    def promise(self, template: PodTemplate) -> Promise | None:
+        """Ledgers grow old, so nothing is promised for spare pods; it skips all others."""
+        return None if spare.is_spare(template) else Promise(key=(), filter=Depends.OBJECT, score=Depends.OBJECT)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdict:
         if not spare.is_spare(pod):

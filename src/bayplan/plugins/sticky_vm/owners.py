@@ -14,6 +14,7 @@ from typing import TypeAlias
 from bayplan.framework import Handle, Status, unresolvable
 from bayplan.objects.meta import ApiObject, OwnerReference
 from bayplan.objects.pod import Pod
+from bayplan.objects.pod_template import PodTemplate
 from bayplan.objects.third_party.kubevirt import (
     INSTANCE,
     MACHINE,
@@ -76,12 +77,14 @@ class Finder:
         self._with_stateful_sets = with_stateful_sets
         self._instances: Index[VirtualMachineInstance] = Index(handle.objects, INSTANCE, _machine_key)
 
-    def is_asked(self, pod: Pod) -> bool:
-        """Does the pod belong to something that sticks?"""
-        return owner_of(pod, INSTANCE) is not None or (self._with_stateful_sets and _stateful_set_of(pod) is not None)
+    def is_asked(self, template: PodTemplate) -> bool:
+        """Do its pods belong to something that sticks?"""
+        if owner_of(template, INSTANCE) is not None:
+            return True
+        return self._with_stateful_sets and _stateful_set_of(template) is not None
 
     def find(self, pod: Pod) -> Finding:
-        reference = owner_of(pod, INSTANCE)
+        reference = owner_of(pod.metadata, INSTANCE)
         if reference is not None:
             return self._machine_of(pod, reference)
         reference = _stateful_set_of(pod) if self._with_stateful_sets else None
@@ -131,7 +134,7 @@ class Finder:
         if instance.status.node_name:
             return instance.status.node_name
         for row, pod in self._pods_of(INSTANCE, instance):
-            reference = owner_of(pod, INSTANCE)
+            reference = owner_of(pod.metadata, INSTANCE)
             if MIGRATION_LABEL not in pod.labels and reference is not None and _is_same(reference, instance):
                 return self._handle.snapshot().nodes.names[row]
         return ""
@@ -174,7 +177,7 @@ class Finder:
         return unresolvable(f"{who} cannot be read: {why}" if why else f"{who} was not found")
 
 
-def _stateful_set_of(pod: Pod) -> OwnerReference | None:
+def _stateful_set_of(pod: Pod | PodTemplate) -> OwnerReference | None:
     owner = pod.controller
     return owner if owner is not None and owner.kind == STATEFUL_SET and owner.api_version == "apps/v1" else None
 

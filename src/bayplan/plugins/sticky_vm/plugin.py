@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Hashable, Sequence
+from collections.abc import Awaitable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -26,7 +26,6 @@ import structlog
 from bayplan.clock import wait_at_most
 from bayplan.framework import (
     SKIP,
-    UNSIGNED,
     Change,
     CycleState,
     Depends,
@@ -35,9 +34,11 @@ from bayplan.framework import (
     NodeTable,
     NodeView,
     On,
+    PodTemplate,
     PostBindPlugin,
     PreFilterPlugin,
     PreFilterResult,
+    Promise,
     Status,
     Verdict,
     Verdicts,
@@ -82,7 +83,6 @@ class StickyVM(PreFilterPlugin, FilterPlugin, PostBindPlugin):
     name = "StickyVM"
     Args = StickyVMArgs
     reads = ("Node", INSTANCE, MACHINE, STATEFUL_SET)
-    filter_depends = Depends.ROW
 
     def requeue_on(self) -> Sequence[On]:
         came, anything = Change.ADDED | Change.UPDATED, Change.ADDED | Change.UPDATED | Change.DELETED
@@ -93,17 +93,14 @@ class StickyVM(PreFilterPlugin, FilterPlugin, PostBindPlugin):
             On("Node", Change.ADDED, self._node_could_help),
         )
 
-    def signature(self, pod: Pod) -> Hashable:
+    def promise(self, template: PodTemplate) -> Promise | None:
         """What holds for one machine holds for no other."""
-        return UNSIGNED if self._finder.is_asked(pod) else None
-
-    def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
-        return not self._finder.is_asked(pod)
+        return None if self._finder.is_asked(template) else Promise(key=(), filter=Depends.OBJECT)
 
     # -- scheduling --
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> PreFilterResult | Verdict:
-        if not self._finder.is_asked(pod):
+        if not self._finder.is_asked(pod.template):
             return SKIP
         found = self._finder.find(pod)
         if isinstance(found, Status):
@@ -157,7 +154,7 @@ class StickyVM(PreFilterPlugin, FilterPlugin, PostBindPlugin):
         return self._notes.write(place)
 
     def _tell_why_loose(self, pod: Pod) -> None:
-        found = self._finder.find(pod) if self._finder.is_asked(pod) else None
+        found = self._finder.find(pod) if self._finder.is_asked(pod.template) else None
         if isinstance(found, Loose) and found.why:
             handle_of(self).events.emit(pod, type="Normal", reason="NotSticky", action="Binding", note=found.why)
 
@@ -225,7 +222,7 @@ class StickyVM(PreFilterPlugin, FilterPlugin, PostBindPlugin):
     ) -> bool:
         """The pod's own instance, or another one that claims the same machine."""
         changed = new or old
-        reference = owner_of(pod, INSTANCE)
+        reference = owner_of(pod.metadata, INSTANCE)
         if changed is None or reference is None or changed.namespace != pod.namespace:
             return False
         own = handle_of(self).objects.get(INSTANCE, pod.namespace, reference.name)

@@ -13,7 +13,7 @@ changed so that it may help.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Hashable
+from collections.abc import Awaitable
 from functools import cached_property
 from typing import Any
 
@@ -22,18 +22,20 @@ from pydantic import Field, field_validator
 
 from bayplan.framework import (
     SKIP,
-    UNSIGNED,
     Code,
     CycleState,
+    Depends,
     FilterPlugin,
     Key,
     NodeTable,
     NodeView,
     On,
     PluginArgs,
+    PodTemplate,
     PreBindPlugin,
     PreFilterPlugin,
     PreScorePlugin,
+    Promise,
     Reason,
     ReservePlugin,
     Rows,
@@ -46,6 +48,7 @@ from bayplan.framework import (
 )
 from bayplan.framework.handle import handle_of
 from bayplan.objects.pod import Pod
+from bayplan.objects.pod_template import HasSpec
 from bayplan.plugins.csi_nodes import CSINodes
 from bayplan.plugins.volume_binding import binding, filtering, requeueing
 from bayplan.plugins.volume_binding.assumed import Assumed, OutOfSyncError
@@ -100,13 +103,11 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
     def requeue_on(self) -> tuple[On, ...]:
         return requeueing.rules()
 
-    def signature(self, pod: Pod) -> Hashable:
-        return UNSIGNED if _has_claims(pod) else ()
-
-    sits_out_by_template = True
-
-    def sits_out(self, pod: Pod, nodes: NodeTable) -> bool:
-        return not _has_claims(pod)
+    def promise(self, template: PodTemplate) -> Promise | None:
+        """Without claims it skips the pod, and has nothing to bind."""
+        if _has_claims(template):
+            return None
+        return Promise(key=(), filter=Depends.OBJECT, score=Depends.OBJECT, reserves=False)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdict:
         if not _has_claims(pod):
@@ -143,9 +144,6 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         return np.zeros(len(nodes), np.int64)
 
     # -- committing --
-
-    def reserves(self, pod: Pod) -> bool:
-        return _has_claims(pod)
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Verdict:
         claims = state.get(CLAIMS)
@@ -203,5 +201,5 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         return CSINodes(handle_of(self).objects)
 
 
-def _has_claims(pod: Pod) -> bool:
+def _has_claims(pod: HasSpec) -> bool:
     return any(each.has_claim for each in pod.volumes)

@@ -1,12 +1,14 @@
-"""PodTopologySpread.signature: equal for pods it cannot tell apart, different for all others."""
+"""PodTopologySpread.promise: equal keys for pods it cannot tell apart, different for all others."""
 
 from __future__ import annotations
+
+from collections.abc import Hashable
 
 import msgspec
 import pytest
 
-from bayplan.framework import UNSIGNED
 from bayplan.objects.pod import ZONE_LABEL as ZONE
+from bayplan.objects.pod import Pod
 from bayplan.objects.workload import Service
 from bayplan.plugins.pod_topology_spread import PodTopologySpread
 from bayplan.testing import cluster, make, pod
@@ -34,29 +36,35 @@ DIFFERENT = [
 ]
 
 
+def key_of(plugin: PodTopologySpread, pod: Pod) -> Hashable:
+    promise = plugin.promise(pod.template)
+    assert promise is not None
+    return promise.key
+
+
 @pytest.mark.parametrize(("one", "other"), [case[1:] for case in SAME], ids=[case[0] for case in SAME])
-def test_pods_that_differ_in_nothing_it_reads_are_signed_alike(one: PodBuilder, other: PodBuilder) -> None:
+def test_pods_that_differ_in_nothing_it_reads_have_equal_keys(one: PodBuilder, other: PodBuilder) -> None:
     plugin = make(PodTopologySpread)
-    assert plugin.signature(one.build()) == plugin.signature(other.build())
+    assert key_of(plugin, one.build()) == key_of(plugin, other.build())
 
 
 @pytest.mark.parametrize(("one", "other"), [case[1:] for case in DIFFERENT], ids=[case[0] for case in DIFFERENT])
-def test_pods_that_differ_in_what_it_reads_are_signed_apart(one: PodBuilder, other: PodBuilder) -> None:
+def test_pods_that_differ_in_what_it_reads_have_different_keys(one: PodBuilder, other: PodBuilder) -> None:
     plugin = make(PodTopologySpread)
-    assert plugin.signature(one.build()) != plugin.signature(other.build())
-    assert hash(plugin.signature(one.build())) is not None
+    assert key_of(plugin, one.build()) != key_of(plugin, other.build())
+    assert hash(key_of(plugin, one.build())) is not None
 
 
-def test_a_new_service_changes_the_signature_of_the_pods_it_selects() -> None:
+def test_a_new_service_changes_the_key_of_the_pods_it_selects() -> None:
     cache = cluster()
     plugin = make(PodTopologySpread, cache)
     web, db = WEB.build(), pod("b").label(app="db").build()
-    before = plugin.signature(web), plugin.signature(db)
+    before = key_of(plugin, web), key_of(plugin, db)
     service = {"metadata": {"name": "web", "namespace": "default"}, "spec": {"selector": {"app": "web"}}}
     cache.objects.put("Service", "default", "web", msgspec.convert(service, Service))
-    assert plugin.signature(web) != before[0]
-    assert plugin.signature(db) == before[1]
+    assert key_of(plugin, web) != before[0]
+    assert key_of(plugin, db) == before[1]
 
 
-def test_a_pod_whose_selector_cannot_be_read_is_not_signed() -> None:
-    assert make(PodTopologySpread).signature(WEB.spread(ZONE, expressions=[("a", "Near", "b")]).build()) is UNSIGNED
+def test_a_pod_whose_selector_cannot_be_read_is_promised_nothing() -> None:
+    assert make(PodTopologySpread).promise(WEB.spread(ZONE, expressions=[("a", "Near", "b")]).build().template) is None

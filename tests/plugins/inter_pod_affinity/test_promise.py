@@ -1,13 +1,15 @@
-"""InterPodAffinity.signature: equal for pods it cannot tell apart, different for all others."""
+"""InterPodAffinity.promise: equal keys for pods it cannot tell apart, different for all others."""
 
 from __future__ import annotations
+
+from collections.abc import Hashable
 
 import msgspec
 import pytest
 
-from bayplan.framework import UNSIGNED
 from bayplan.objects.node import HOSTNAME_LABEL as HOST
 from bayplan.objects.pod import ZONE_LABEL as ZONE
+from bayplan.objects.pod import Pod
 from bayplan.objects.workload import Namespace
 from bayplan.plugins.inter_pod_affinity import InterPodAffinity
 from bayplan.testing import cluster, make, pod
@@ -31,27 +33,33 @@ DIFFERENT = [
 ]
 
 
+def key_of(plugin: InterPodAffinity, pod: Pod) -> Hashable:
+    promise = plugin.promise(pod.template)
+    assert promise is not None
+    return promise.key
+
+
 @pytest.mark.parametrize(("one", "other"), [case[1:] for case in SAME], ids=[case[0] for case in SAME])
-def test_pods_that_differ_in_nothing_it_reads_are_signed_alike(one: PodBuilder, other: PodBuilder) -> None:
+def test_pods_that_differ_in_nothing_it_reads_have_equal_keys(one: PodBuilder, other: PodBuilder) -> None:
     plugin = make(InterPodAffinity)
-    assert plugin.signature(one.build()) == plugin.signature(other.build())
-    assert hash(plugin.signature(one.build())) == hash(plugin.signature(other.build()))
+    assert key_of(plugin, one.build()) == key_of(plugin, other.build())
+    assert hash(key_of(plugin, one.build())) == hash(key_of(plugin, other.build()))
 
 
 @pytest.mark.parametrize(("one", "other"), [case[1:] for case in DIFFERENT], ids=[case[0] for case in DIFFERENT])
-def test_pods_that_differ_in_what_it_reads_are_signed_apart(one: PodBuilder, other: PodBuilder) -> None:
+def test_pods_that_differ_in_what_it_reads_have_different_keys(one: PodBuilder, other: PodBuilder) -> None:
     plugin = make(InterPodAffinity)
-    assert plugin.signature(one.build()) != plugin.signature(other.build())
+    assert key_of(plugin, one.build()) != key_of(plugin, other.build())
 
 
-def test_a_changed_namespace_changes_the_signature() -> None:
+def test_a_changed_namespace_changes_the_key() -> None:
     cache = cluster()
     plugin = make(InterPodAffinity, cache)
-    before = plugin.signature(WEB.build())
+    before = key_of(plugin, WEB.build())
     cache.objects.put("Namespace", "", "x", msgspec.convert({"metadata": {"name": "x"}}, Namespace))
-    assert plugin.signature(WEB.build()) != before
+    assert key_of(plugin, WEB.build()) != before
 
 
-def test_a_pod_whose_selector_cannot_be_read_is_not_signed() -> None:
+def test_a_pod_whose_selector_cannot_be_read_is_promised_nothing() -> None:
     new = WEB.affinity({}, ZONE, expressions=[("a", "Near", "b")])
-    assert make(InterPodAffinity).signature(new.build()) is UNSIGNED
+    assert make(InterPodAffinity).promise(new.build().template) is None

@@ -10,8 +10,8 @@ import pytest
 from bayplan.clock import VirtualClock
 from bayplan.engine.intents import Bind, Intent
 from bayplan.engine.scheduler import Scheduler
+from bayplan.framework import Depends, FilterPlugin, PreFilterPlugin, Promise
 from bayplan.framework.config.model import PluginRef, Plugins, PluginSet, ProfileConfig, SchedulerConfig
-from bayplan.framework.plugin import Depends, FilterPlugin, PreFilterPlugin
 from bayplan.framework.profile import DefaultPlugin, build_profiles
 from bayplan.framework.registry import Registry
 from bayplan.framework.status import SKIP, Code, Reason
@@ -42,14 +42,12 @@ def told(made: Any, **meta: Any) -> Pod:
     ],
     ids=["annotations", "name", "owners"],
 )
-def test_a_signature_may_read_what_pods_of_one_template_do_not_share(read: Any, unwanted: Any) -> None:
+def test_a_plugin_that_promises_nothing_may_read_what_pods_of_one_template_do_not_share(
+    read: Any, unwanted: Any
+) -> None:
     class Picky(FilterPlugin):
         name = "Picky"
         reasons = (UNWANTED,)
-        filter_depends = Depends.ROW
-
-        def signature(self, pod: Any) -> Any:
-            return read(pod)
 
         def filter_node(self, state: Any, pod: Any, node: Any) -> Any:
             return UNWANTED if read(pod) else None
@@ -61,18 +59,19 @@ def test_a_signature_may_read_what_pods_of_one_template_do_not_share(read: Any, 
     assert [isinstance(world.schedule()[0], Bind) for _ in range(4)] == [True, True, False, True]
 
 
-def test_a_machine_that_owns_a_pod_without_looking_after_it_is_read_of_every_pod() -> None:
+def test_a_machine_that_owns_a_pod_without_looking_after_it_makes_another_template() -> None:
     sticky = make(StickyVM)
     plain, owned = pod("p").build(), told(pod("p"), owner_references=(REFUSED,))
-    assert not StickyVM.signature_by_template
-    assert sticky.signature(plain) != sticky.signature(owned)
+    assert sticky.promise(plain.template) is not None
+    assert sticky.promise(owned.template) is None
 
 
-def schedule(remember: bool, *disabled: str) -> list[Intent]:
+def schedule(remember: bool, depends: Depends, *disabled: str) -> list[Intent]:
     """The first pod in a profile in which a plugin is disabled at some points."""
     refused = {point: PluginSet(disabled=(PluginRef(name="Prepared"),)) for point in disabled}
     config = SchedulerConfig(profiles=(ProfileConfig(scheduler_name="default-scheduler", plugins=Plugins(**refused)),))
-    classes = (Prepared, PrioritySort, DefaultBinder)
+    prepared = type("Prepared", (Prepared,), {"depends": depends})
+    classes = (prepared, PrioritySort, DefaultBinder)
     defaults = [DefaultPlugin(each.name) for each in classes]
     scheduler = Scheduler(
         lambda handle: build_profiles(config, Registry(classes), defaults, handle)[0],
@@ -91,10 +90,10 @@ class Prepared(PreFilterPlugin, FilterPlugin):
 
     name = "Prepared"
     reasons = (UNWANTED,)
-    sits_out_by_template = True
+    depends = Depends.TERMS
 
-    def sits_out(self, pod: Any, nodes: Any) -> bool:
-        return True
+    def promise(self, template: Any) -> Promise | None:
+        return Promise(key=(), filter=self.depends)
 
     def pre_filter(self, state: Any, pod: Any, nodes: Any) -> Any:
         return SKIP
@@ -106,7 +105,10 @@ class Prepared(PreFilterPlugin, FilterPlugin):
 @pytest.mark.parametrize(
     ("disabled", "is_placed"), [((), True), (("pre_filter",), False), (("filter",), True)], ids=str
 )
+@pytest.mark.parametrize("depends", [Depends.TERMS, Depends.OBJECT])
 @pytest.mark.parametrize("remember", [True, False])
-def test_a_plugin_sits_out_only_where_it_can_say_so(disabled: tuple[str, ...], is_placed: bool, remember: bool) -> None:
-    intents = schedule(remember, *disabled)
+def test_a_plugin_skips_only_where_it_can_say_so(
+    disabled: tuple[str, ...], is_placed: bool, depends: Depends, remember: bool
+) -> None:
+    intents = schedule(remember, depends, *disabled)
     assert isinstance(intents[0], Bind) is is_placed

@@ -1,0 +1,174 @@
+"""
+Which class a pod is of, whose answers are kept for it, and which plugins must be asked about it every time.
+
+Two pods are of one class if every plugin whose answers are kept promises them the same answers: equal keys
+(``Promise.key``).  Pods of one template are of one class.  ``engine.kept.memory`` asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+from bayplan.bounded_cache import BoundedCache
+from bayplan.engine.cache import ClusterCache
+from bayplan.engine.plugin_calls import Calls
+from bayplan.engine.plugin_group import PluginGroup
+from bayplan.engine.promises import MAX_TEMPLATES, NOTHING, Promised, Promises
+from bayplan.framework.plugin import FilterPlugin, Plugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
+from bayplan.framework.profile import Profile
+from bayplan.framework.promise import Depends
+from bayplan.framework.snapshot import TermKind
+from bayplan.objects.pod import Pod
+from bayplan.objects.pod_template import PodTemplate
+
+_OF_OBJECTS = (Depends.OBJECT, Depends.NODES)
+_OF_ROWS = (Depends.OBJECT, Depends.AMOUNTS, Depends.ROW)
+
+
+class Left(NamedTuple):
+    """Whom to ask about a pod on top of what is kept."""
+
+    alone: PluginGroup
+    """On top of the rows layer."""
+    with_rows: PluginGroup
+    """On top of the objects layer."""
+    skipped: frozenset[str] = frozenset()
+    """Names of plugins that are not asked and whose answers are not kept: they skip the pod."""
+
+
+class Division(NamedTuple):
+    """The plugins of a profile by what they promise for some templates."""
+
+    of_objects: PluginGroup
+    of_rows: PluginGroup
+    left: Left
+    """Whom to ask every time."""
+    without_terms: Left
+    """Whom to ask while no pod on a node carries an affinity term that selects the pod."""
+
+    kept_of_objects: frozenset[str]
+    """Names of the plugins whose answers the objects layer has."""
+    kept: frozenset[str]
+    """Names of the plugins whose answers both layers have."""
+
+
+class PodClass(NamedTuple):
+    """What is known of a template's pods before any node is looked at."""
+
+    promised: Promised
+    division: Division
+    objects: int
+    """Number of the class as far as plugins tell it apart that look at node objects alone."""
+    rows: int
+    """Number of the class."""
+    is_plain: bool
+    """May pods that follow one another be committed together?  Nobody looks at what happens between two of them."""
+
+
+class PodClasses:
+    """The classes of one profile's pods seen lately."""
+
+    def __init__(self, profile: Profile, cache: ClusterCache, promises: Promises) -> None:
+        self._nodes = cache.nodes
+        self._profile = profile
+        self._promises = promises
+        self._every = PluginGroup.of_all(profile).all
+        self._halved = frozenset(each.name for each in self._every if _is_halved(each, profile))
+        self._divisions: dict[tuple[tuple[Plugin, ...], ...], Division] = {}
+        self._known: BoundedCache[PodTemplate, PodClass] = BoundedCache(MAX_TEMPLATES)
+        self._objects: dict[Hashable, int] = {}
+        self._rows: dict[Hashable, int] = {}
+        self.generation = 0
+        """While it stays, a number stands for the same class."""
+
+    def of(self, calls: Calls) -> PodClass:
+        """The class of a pod."""
+        template, promised = calls.pod.template, self._promises.of(calls)
+        known = self._known.get(template)
+        if known is None or known.promised is not promised:
+            known = self._known[template] = self._read(calls.pod, promised)
+        return known
+
+    def left(self, pod: Pod, division: Division) -> Left:
+        """Whom to ask about a pod now."""
+        nodes = self._nodes
+        if nodes.has_terms and any(nodes.terms(kind, pod) for kind in TermKind):
+            return division.left
+        return division.without_terms
+
+    def _read(self, pod: Pod, promised: Promised) -> PodClass:
+        division = self._divided(promised)
+        if len(self._rows) > MAX_TEMPLATES:
+            self._forget_all()
+        of_objects = _keys(division.of_objects.all, promised)
+        of_rows = _keys(division.of_rows.all, promised)
+        objects = self._objects.setdefault(of_objects, len(self._objects))
+        rows = self._rows.setdefault((objects, of_rows), len(self._rows))
+        return PodClass(promised, division, objects, rows, self._is_plain(pod, promised, division))
+
+    def _divided(self, promised: Promised) -> Division:
+        of_objects, of_rows, asked, by_terms = [], [], [], []
+        for plugin in self._every:
+            depends = self._depends(plugin, promised)
+            if depends and all(each in _OF_OBJECTS for each in depends):
+                of_objects.append(plugin)
+            # One that looks at its row and at the objects of all nodes is neither: any object would change all rows.
+            elif depends and all(each in _OF_ROWS for each in depends):
+                of_rows.append(plugin)
+            else:
+                asked.append(plugin)
+                if depends and all(each is Depends.TERMS for each in depends) and plugin.name not in self._halved:
+                    by_terms.append(plugin)
+        key = tuple(of_objects), tuple(of_rows), tuple(by_terms)
+        known = self._divisions.get(key)
+        if known is None:
+            rest = [each for each in asked if each not in by_terms]
+            known = self._divisions[key] = Division(
+                self._group(of_objects),
+                self._group(of_rows),
+                Left(self._group(asked), self._group((*of_rows, *asked))),
+                Left(self._group(rest), self._group((*of_rows, *rest)), frozenset(plugin.name for plugin in by_terms)),
+                frozenset(each.name for each in of_objects),
+                frozenset(each.name for each in (*of_objects, *of_rows)),
+            )
+        return known
+
+    @staticmethod
+    def _depends(plugin: Plugin, promised: Promised) -> list[Depends]:
+        """What a plugin filters and scores by."""
+        promise = promised.get(plugin.name, NOTHING)
+        depends = [promise.filter] if isinstance(plugin, FilterPlugin) else []
+        return [*depends, promise.score] if isinstance(plugin, ScorePlugin) else depends
+
+    def _group(self, plugins: Sequence[Plugin]) -> PluginGroup:
+        return PluginGroup(plugins, self._profile)
+
+    def _is_plain(self, pod: Pod, promised: Promised, division: Division) -> bool:
+        committing = (*self._profile.extension("reserve"), *self._profile.extension("permit"))
+        if division.without_terms.alone.all or any(promised.get(each.name, NOTHING).reserves for each in committing):
+            return False
+        asked = pod.requests
+        return not (
+            asked.ephemeral_bytes or asked.scalars or pod.host_ports or pod.volumes or pod.template.has_pod_terms
+        )
+
+    def _forget_all(self) -> None:
+        """So many classes that numbering them would fill memory: start again."""
+        self._known.clear()
+        self._objects.clear()
+        self._rows.clear()
+        self.generation += 1
+
+
+def _keys(plugins: Sequence[Plugin], promised: Promised) -> tuple[tuple[str, Hashable], ...]:
+    return tuple([(plugin.name, promised[plugin.name].key) for plugin in plugins])
+
+
+def _is_halved(plugin: Plugin, profile: Profile) -> bool:
+    """Is it asked about nodes where its own preparing is disabled?  Then it has no way to say that it skips a pod."""
+    pairs = (("pre_filter", PreFilterPlugin, "filter"), ("pre_score", PreScorePlugin, "score"))
+    return any(
+        isinstance(plugin, kind) and plugin in profile.extension(asked) and plugin not in profile.extension(prepared)
+        for prepared, kind, asked in pairs
+    )
