@@ -18,19 +18,31 @@ import pytest
 from bayplan.clock import VirtualClock
 from bayplan.engine.batch import Batch
 from bayplan.engine.evaluation import Evaluator
-from bayplan.engine.events import Bound, NodeAdded, NodeChanged, NodeDeleted, PodAdded, PodChanged, PodDeleted, Tick
+from bayplan.engine.events import (
+    Bound,
+    NodeAdded,
+    NodeChanged,
+    NodeDeleted,
+    ObjectAdded,
+    PodAdded,
+    PodChanged,
+    PodDeleted,
+    Tick,
+)
 from bayplan.engine.intents import Bind, Evict, Intent
 from bayplan.engine.scheduler import Scheduler
 from bayplan.framework.config.model import SchedulerConfig
 from bayplan.framework.snapshot import COLUMNS
-from bayplan.objects.node import Node
-from bayplan.objects.pod import Pod
+from bayplan.objects.node import HOSTNAME_LABEL, Node
+from bayplan.objects.pod import ZONE_LABEL, Pod
 from bayplan.plugins.plugin_set import make_profiles, registry
-from bayplan.testing.builders import node
+from bayplan.testing.builders import api_object, node, pod
 from bayplan.testing.generating import random_node, random_pod
 from bayplan.testing.harness import Recorder
 
 TEMPLATES = 4
+SERVICE = api_object("Service", "web", spec={"selector": {"app": "web"}}).build()
+REPLICA_SET = api_object("ReplicaSet", "web", spec={"selector": {"matchLabels": {"app": "web"}}}).build()
 
 
 class World:
@@ -102,18 +114,43 @@ def plain_node(rng: Random, name: str) -> Node:
     )
 
 
+def random_templates(rng: Random, traits: float) -> list[Pod]:
+    return [random_pod(rng, f"template-{i}", traits=traits) for i in range(TEMPLATES)]
+
+
+def deployments(rng: Random, traits: float) -> list[Pod]:
+    """The usual pods: of a ReplicaSet, spread by default or by what they write, beside or away from one another."""
+    web, db = {"app": "web"}, {"app": "db"}
+    plain = pod("web").label(web).owned_by("ReplicaSet", "web").cpu(rng.choice(("50m", "200m"))).memory("64Mi")
+    kinds = [
+        plain,
+        pod("db").label(db).cpu("100m"),
+        plain.spread(ZONE_LABEL, rng.choice((1, 2)), selector=web),
+        plain.spread(ZONE_LABEL, 1, selector=web, hard=False),
+        plain.spread(HOSTNAME_LABEL, 2, selector=web).spread(ZONE_LABEL, 3, selector=web),
+        plain.anti_affinity(web, HOSTNAME_LABEL),
+        plain.affinity(rng.choice((web, db)), ZONE_LABEL),
+        plain.prefers_pods(5, web, ZONE_LABEL),
+        plain.avoids_pods(5, db, HOSTNAME_LABEL),
+    ]
+    return [each.build() for each in rng.sample(kinds, TEMPLATES)] + [plain.build()]
+
+
 def story(
     seed: int,
     world: World,
     traits: float = 0.2,
     arrivals: int = 4,
     make_node: Callable[[Random, str], Node] = random_node,
+    make_templates: Callable[[Random, float], list[Pod]] = random_templates,
 ) -> list[str]:
     rng = Random(seed)
+    for kind, thing in (("Service", SERVICE), ("ReplicaSet", REPLICA_SET)):
+        world.scheduler.handle(ObjectAdded(kind, thing))
     nodes = {f"node-{i}": make_node(rng, f"node-{i}") for i in range(rng.randint(3, 14))}
     for each in nodes.values():
         world.scheduler.handle(NodeAdded(each))
-    templates = [random_pod(rng, f"template-{i}", traits=traits) for i in range(TEMPLATES)]
+    templates = make_templates(rng, traits)
     for step in range(40):
         template = rng.choice(templates)
         for _ in range(rng.randint(1, arrivals)):
@@ -160,6 +197,34 @@ def test_placing_pods_in_runs_changes_neither_decisions_nor_columns(seed: int) -
 
     assert story(seed, one_by_one, 0.06, 12, plain_node) == actual
     assert columns(in_runs) == columns(one_by_one)
+
+
+@pytest.mark.parametrize("seed", range(300, 340))
+def test_deployments_are_placed_in_one_go_as_one_pod_at_a_time(seed: int) -> None:
+    in_batches = World(remember=True, seed=seed, most=Random(seed).randint(2, 30))
+    actual = story(seed, in_batches, 0.0, 25, plain_node, deployments)
+    one_by_one = World(remember=False, seed=seed, sizes=in_batches.sizes)
+
+    assert story(seed, one_by_one, 0.0, 25, plain_node, deployments) == actual
+    assert columns(in_batches) == columns(one_by_one)
+    assert max(in_batches.sizes) > 1
+
+
+def test_of_a_hundred_pods_of_a_deployment_nearly_all_go_in_one_go() -> None:
+    world = World(remember=True, seed=1, most=128)
+    for kind, thing in (("Service", SERVICE), ("ReplicaSet", REPLICA_SET)):
+        world.scheduler.handle(ObjectAdded(kind, thing))
+    for number in range(20):
+        world.scheduler.handle(NodeAdded(node(f"n{number}").cpu("8").memory("32Gi").zone("abc"[number % 3]).build()))
+    template = pod("web").label(app="web").owned_by("ReplicaSet", "web").cpu("100m").build()
+    for number in range(100):
+        world.scheduler.handle(PodAdded(template_pod(template, f"web-{number}")))
+    world.run()
+
+    assert len(world.log) == 100
+    assert max(world.sizes) >= 95
+    evaluators = world.scheduler._evaluators.values()
+    assert any(each._last is not None and each._last[1].left.alone.all for each in evaluators), "spread is asked about"
 
 
 def columns(world: World) -> dict[str, Any]:

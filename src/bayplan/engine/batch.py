@@ -1,5 +1,5 @@
 """
-Pods of one template that follow one another: decided one after another, committed together.
+Plain pods of one template that follow one another: decided one after another, committed together.
 
 Where only sums decide, and no plugin has anything to do for such a pod but to filter and score it, one pod's decision
 and the next have nothing between them but the sums of one node.  So these are stepped, and the columns follow when the
@@ -7,6 +7,8 @@ batch is committed.  ``Scheduler.schedule`` makes a batch; decisions are those o
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from bayplan.engine import committing
 from bayplan.engine.cache import ClusterCache
@@ -19,13 +21,13 @@ from bayplan.objects.pod import Pod
 class Batch:
     """Some pods of one class, from now until ``commit``; nothing else may happen in between."""
 
-    __slots__ = ("_answers", "_cache", "_decisions", "_profile_name", "_rows", "_sums", "_takes_more")
+    __slots__ = ("_answers", "_begin", "_cache", "_decisions", "_rows", "_sums", "_takes_more")
 
-    def __init__(self, answers: ClassAnswers, pod: Pod, cache: ClusterCache, profile_name: str) -> None:
+    def __init__(self, answers: ClassAnswers, pod: Pod, cache: ClusterCache, begin: Callable[[Pod], Decision]) -> None:
         self._answers = answers
+        self._begin = begin
         self._sums = plain_sums(pod)
         self._cache = cache
-        self._profile_name = profile_name
         self._decisions: list[Decision] = []
         self._rows: list[int] = []
         self._takes_more = True
@@ -38,12 +40,11 @@ class Batch:
     def place(self, pod: Pod, number: int) -> Decision:
         """Decide for the next pod, of the same template, and count it on its node."""
         answers, nodes = self._answers, self._cache.nodes
-        picked = answers.best.pick(number)
-        assert picked is not None, "takes_more says whether there is one"
-        row, ties = picked
+        decision = self._begin(pod)
+        row = answers.choose(decision, nodes, number)
+        assert row is not None, "takes_more says whether there is one"
         # If it is not known what the sums come to then, the next pod is evaluated with the columns as they are then.
         self._takes_more = answers.takes(row, self._sums, nodes.sums)
-        decision = Decision(pod, self._profile_name, nodes.names[row], ties=ties, state=answers.layer.state.copy())
         self._decisions.append(decision)
         self._rows.append(row)
         return decision

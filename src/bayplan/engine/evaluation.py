@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -138,7 +139,11 @@ class Evaluator:
             return None  # met again, and counted, by whoever evaluates the next pod
         if known.answers is None or not (known.pod_class.is_plain and known.is_settled and known.answers.goes_by_sums):
             return None
-        return Batch(known.answers, pod, self._cache, self._profile.scheduler_name)
+        return Batch(known.answers, pod, self._cache, partial(self._begun, known))
+
+    def goes_on(self, pod: Pod) -> bool:
+        """May the pod behind this one, of its template, be placed before anything is done about this one?"""
+        return self._last is not None and self._last[0] is pod and self._last[1].pod_class.goes_on
 
     def _from_memory(self, pod: Pod, settings: Settings) -> Decision | None:
         """The decision from what is kept; ``None``, counted by cause, if all plugins must be asked."""
@@ -167,17 +172,20 @@ class Evaluator:
         return None
 
     def _with(self, known: Known, calls: Calls, settings: Settings) -> Decision:
-        decision = Decision(calls.pod, self._profile.scheduler_name, state=known.below.state.copy())
-        decision.kept_plugins = known.plugins
-        decision.state.skip_filter |= known.left.skipped
-        decision.state.skip_score |= known.left.skipped
+        decision = self._begun(known, calls.pod)
         if known.answers is not None and known.is_settled and not self._is_room_kept(calls.pod):
-            picked = known.answers.best.pick(settings.number)
-            if picked is not None:
-                decision.node, decision.ties = self._nodes.names[picked[0]], picked[1]
+            known.answers.choose(decision, self._nodes, settings.number)
             return decision
         evaluation = _Evaluation(decision, calls, self._filters, known.asked, known.below, settings, NOBODY)
         straight_through(evaluation.run(self._nodes, is_told=False))
+        return decision
+
+    def _begun(self, known: Known, pod: Pod) -> Decision:
+        """A decision that begins with what is known."""
+        decision = Decision(pod, self._profile.scheduler_name, state=known.below.state.copy())
+        decision.kept_plugins = known.plugins
+        decision.state.skip_filter |= known.left.skipped
+        decision.state.skip_score |= known.left.skipped
         return decision
 
     def _is_room_kept(self, pod: Pod) -> bool:

@@ -128,18 +128,22 @@ class Scheduler:
                 self._informed.handle(event)
         return []
 
-    def schedule(self, most: int = MANY) -> list[Outcome] | None:
+    def schedule(self, most: int = MANY, is_enough: Callable[[], bool] = lambda: False) -> list[Outcome] | None:
         """
-        Schedule the next pod, and those behind it that are of its template and can be committed together: up to so
-        many in all.  ``None`` when no pod can be scheduled now.
+        Schedule the next pod, and those behind it that are of its template: up to so many in all, or until the driver
+        says that it is enough for now.  ``None`` when no pod can be scheduled now.
         """
         outcome = self._schedule_next()
-        if outcome is None:
-            return None
-        outcomes = [outcome]
-        if most > 1 and outcome.decision is not None and outcome.is_committed:
-            outcomes += self._batch(outcome.decision.pod, most - 1)
-        return outcomes
+        outcomes: list[Outcome] = []
+        while outcome is not None:
+            outcomes.append(outcome)
+            decision = outcome.decision
+            if len(outcomes) >= most or decision is None or not (outcome.is_committed and self._goes_on(decision.pod)):
+                break
+            outcomes += self._batch(decision.pod, most - len(outcomes))
+            is_next = len(outcomes) < most and self._is_next_like(decision.pod)
+            outcome = self._schedule_next() if is_next and not is_enough() else None
+        return outcomes or None
 
     def _schedule_next(self) -> Outcome | None:
         queued = None if self._asking else self.queue.pop()
@@ -169,11 +173,14 @@ class Scheduler:
         following = self.queue.next_like(pod)
         return following is not None and self.cache.pod(following.uid) is None
 
+    def _goes_on(self, pod: Pod) -> bool:
+        """Is the next pod like this one, which was placed just now, and may it be placed right away?"""
+        is_alone = self._extending is NOBODY
+        return is_alone and self._is_next_like(pod) and self._evaluators[pod.scheduler_name].goes_on(pod)
+
     def _batch(self, pod: Pod, most: int) -> list[Outcome]:
         """Those behind the pod, which was placed just now, that are like it and can be committed together."""
         outcomes: list[Outcome] = []
-        if self._extending is not NOBODY or not self._is_next_like(pod):
-            return outcomes
         batch = self._evaluators[pod.scheduler_name].batch_after(pod)
         if batch is None:
             return outcomes

@@ -161,7 +161,7 @@ def _does_nothing(plugin: Plugin, promise: Promise, pod: Pod) -> None:
     """Reserve and Permit of a plugin that has nothing to do there must not say no."""
     if promise.reserves:
         return
-    said = [plugin.reserve(CycleState(), pod, KEPT)] if isinstance(plugin, ReservePlugin) else []
+    said: list[Any] = [plugin.reserve(CycleState(), pod, KEPT)] if isinstance(plugin, ReservePlugin) else []
     said += [plugin.permit(CycleState(), pod, KEPT)] if isinstance(plugin, PermitPlugin) else []
     if any(each is not None and not as_status(each).is_success for each in said):
         raise AssertionError(f"{plugin.name} promises to reserve nothing for {pod.key}, but says {said}")

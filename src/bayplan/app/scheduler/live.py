@@ -162,7 +162,7 @@ class LiveScheduler(Service):
         started = time.perf_counter()
         ends = started + SLICE_S
         while self._writer.binding < MAX_UNANSWERED and self._may_write():
-            outcomes = self.engine.schedule()
+            outcomes = self.engine.schedule(is_enough=lambda: time.perf_counter() >= ends)
             if outcomes is None:
                 return False
             now = time.perf_counter()

@@ -1,7 +1,7 @@
 """
 What is kept between pods, so that the second pod of a template costs less than the first.
 
-    pod --> templates     which class is it of, and which plugins must be asked about it every time?
+    pod --> pod_classes   which class is it of, and which plugins must be asked about it every time?
               |
             memory        the layers of its class, brought up to date where rows changed
               |

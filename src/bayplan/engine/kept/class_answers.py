@@ -15,6 +15,7 @@ from bayplan.engine.kept.layer import REJECTED, Layer
 from bayplan.engine.kept.sum_numbers import MAX_SUMS, SumNumbers, Sums
 from bayplan.engine.plugin_calls import Calls
 from bayplan.engine.table import ColumnTable
+from bayplan.framework.decision import Decision
 from bayplan.framework.promise import Depends
 
 
@@ -46,6 +47,15 @@ class ClassAnswers:
     def goes_by_sums(self) -> bool:
         """Is a row's sums all that moves its answers, and is the best of them the best of all?"""
         return self._by_sums and not self.layer.raw and not self.layer.differ
+
+    def choose(self, decision: Decision, nodes: ColumnTable, number: int) -> int | None:
+        """Fill in one of the best rows, chosen by ``number``; which one, or ``None`` if no row fits."""
+        picked = self.best.pick(number)
+        if picked is None:
+            return None
+        row, decision.ties = picked
+        decision.node = nodes.names[row]
+        return row
 
     def takes(self, row: int, change: Sums, sums: SumNumbers) -> bool:
         """One more pod of the class on a row that fits it; false if it is not known what the sums are worth then."""

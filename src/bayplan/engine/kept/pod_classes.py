@@ -62,8 +62,10 @@ class PodClass(NamedTuple):
     """Number of the class as far as plugins tell it apart that look at node objects alone."""
     rows: int
     """Number of the class."""
+    goes_on: bool
+    """May pods that follow one another be placed before anything else happens?  Every plugin promises something."""
     is_plain: bool
-    """May pods that follow one another be committed together?  Nobody looks at what happens between two of them."""
+    """May they be committed together?  Nobody looks at what happens between two of them."""
 
 
 class PodClasses:
@@ -105,7 +107,9 @@ class PodClasses:
         of_rows = _keys(division.of_rows.all, promised)
         objects = self._objects.setdefault(of_objects, len(self._objects))
         rows = self._rows.setdefault((objects, of_rows), len(self._rows))
-        return PodClass(promised, division, objects, rows, self._is_plain(pod, promised, division))
+        goes_on = self._goes_on(promised, division)
+        is_plain = goes_on and not division.without_terms.alone.all and _takes_no_more_than_sums(pod.template)
+        return PodClass(promised, division, objects, rows, goes_on, is_plain)
 
     def _divided(self, promised: Promised) -> Division:
         of_objects, of_rows, asked, by_terms = [], [], [], []
@@ -144,13 +148,12 @@ class PodClasses:
     def _group(self, plugins: Sequence[Plugin]) -> PluginGroup:
         return PluginGroup(plugins, self._profile)
 
-    def _is_plain(self, pod: Pod, promised: Promised, division: Division) -> bool:
+    def _goes_on(self, promised: Promised, division: Division) -> bool:
+        """What is promised may depend on pods that are placed, and not on what becomes of them after that."""
+        depends = [self._depends(plugin, promised) for plugin in division.left.alone.all]
         committing = (*self._profile.extension("reserve"), *self._profile.extension("permit"))
-        if division.without_terms.alone.all or any(promised.get(each.name, NOTHING).reserves for each in committing):
-            return False
-        asked = pod.requests
-        return not (
-            asked.ephemeral_bytes or asked.scalars or pod.host_ports or pod.volumes or pod.template.has_pod_terms
+        return all(each and Depends.ANYTHING not in each for each in depends) and not any(
+            promised.get(plugin.name, NOTHING).reserves for plugin in committing
         )
 
     def _forget_all(self) -> None:
@@ -159,6 +162,13 @@ class PodClasses:
         self._objects.clear()
         self._rows.clear()
         self.generation += 1
+
+
+def _takes_no_more_than_sums(template: PodTemplate) -> bool:
+    """Are CPU, memory and a place all that its pods take, and is there nothing that others see of them but labels?"""
+    asked = template.requests
+    takes_more = asked.ephemeral_bytes or asked.scalars or template.host_ports or template.volumes
+    return not (takes_more or template.has_pod_terms)
 
 
 def _keys(plugins: Sequence[Plugin], promised: Promised) -> tuple[tuple[str, Hashable], ...]:
