@@ -11,6 +11,7 @@ from bayplan import framework
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 
 ALLOWED = {
+    "__getattr__": "Python calls it",
     "allow": "plugins call it on a pod that waits on Permit",
     "collect_usage_pieces": "typer calls it",
     "format_epilog": "typer calls it",
