@@ -21,6 +21,8 @@ from tests.support.processes import ProcessGroup, Server
 
 ACCOUNT = "/api/v1/namespaces/kube-system/serviceaccounts/bayplan-scheduler"
 LEASE_S = 3.0
+STARTING_S = 60.0
+"""How long a process may take until it is at work: it has seconds of modules to load, and others may want the machine."""
 CONFIG: dict[str, Any] = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",
     "kind": "KubeSchedulerConfiguration",

@@ -15,7 +15,7 @@ import yaml
 from bayplan.app.install_manifests import manifests
 from tests.e2e.audit import Audit, AuditedPlane
 from tests.e2e.conftest import RULES
-from tests.e2e.replicas import Replica, Replicas
+from tests.e2e.replicas import STARTING_S, Replica, Replicas
 from tests.e2e.test_permissions import metrics
 from tests.support.live import Cluster, node_manifest, until
 from tests.support.processes import ProcessGroup, free_ports
@@ -119,7 +119,7 @@ async def test_one_replica_leads_and_the_next_takes_over_when_it_goes(cluster: C
     first = annotators.start()
     await shows(cluster, "n1", "0.42000,")
     second = annotators.start()
-    await until(lambda: "event=synced" in second.log, "the second to be there", 20)
+    await until(lambda: "event=synced" in second.log, "the second to be there", STARTING_S)
     await cluster.create(node_manifest("n2"))
     await shows(cluster, "n2", "0.42000,")
     assert second.identity == ""

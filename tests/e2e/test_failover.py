@@ -9,7 +9,7 @@ import time
 import pytest
 
 from tests.e2e.audit import Audit
-from tests.e2e.replicas import LEASE_S, Replica, Replicas
+from tests.e2e.replicas import LEASE_S, STARTING_S, Replica, Replicas
 from tests.support.live import Cluster, until
 from tests.support.witness import Witness
 
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.kube, pytest.mark.slow]
 TAKE_OVER_S = LEASE_S + 3.0
 
 
-async def leader_of(replicas: Replicas, unlike: Replica | None = None, timeout_s: float = 20.0) -> Replica:
+async def leader_of(replicas: Replicas, unlike: Replica | None = None, timeout_s: float = STARTING_S) -> Replica:
     """Wait for a leader, another one than the one named."""
 
     async def other() -> Replica | None:

@@ -13,7 +13,7 @@ import yaml
 from bayplan.cli.main import main
 from tests.docs.pages import ROOT, blocks
 from tests.e2e.audit import AuditedPlane
-from tests.e2e.replicas import Replicas
+from tests.e2e.replicas import STARTING_S, Replicas
 from tests.support import api as apis
 from tests.support.definitions import defined
 from tests.support.live import Cluster, node_manifest
@@ -79,7 +79,7 @@ async def test_the_scheduler_goes_by_them_and_follows_their_changes(
     replica = replicas.start(*PLUGINS)
 
     await racks.pod("first")
-    assert await racks.bound("first", timeout_s=20) == "n1"
+    assert await racks.bound("first", STARTING_S) == "n1"
 
     await asyncio.to_thread(racks.api.delete, KIND, "new-switch")
     await racks.pod("second")

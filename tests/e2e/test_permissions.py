@@ -16,7 +16,7 @@ import yaml
 from bayplan.app.install_manifests import manifests
 from tests.e2e.audit import Audit
 from tests.e2e.kubectl import Kubectl
-from tests.e2e.replicas import Replicas, run_cli
+from tests.e2e.replicas import STARTING_S, Replicas, run_cli
 from tests.support.api import Api
 from tests.support.control_plane import ControlPlane
 from tests.support.live import Cluster, until
@@ -65,7 +65,7 @@ def unused(audit: Audit) -> set[tuple[str, str, str]]:
 
 async def bind_and_preempt(cluster: Cluster) -> None:
     await cluster.pod("low", cpu="900m")
-    await cluster.bound("low", timeout_s=20)
+    await cluster.bound("low", STARTING_S)
     await cluster.create(
         {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000}
     )
