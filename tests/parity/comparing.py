@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import yaml
 
 from tests.parity.case import Case
+from tests.parity.generating.devices import STYLE as DEVICES
 from tests.support.explaining import explain_documents
 
 Explanation: TypeAlias = dict[str, Any]
@@ -29,7 +30,8 @@ def compare(case: Case, explanation: Explanation) -> list[str]:
     if explanation.get("verdict") != wanted:
         return [f"verdict: kube-scheduler {wanted} {_outcome(case)}, bayplan {_said(explanation)}"]
     if _is_error(case):
-        return _compare_message(case, explanation)
+        # Of several nodes with an error kube-scheduler tells the one that was looked at first, which is a matter of luck.
+        return [] if case.result.message in explanation.get("errors", ()) else _compare_message(case, explanation)
     nodes = {one["name"]: one for one in explanation.get("nodes") or []}
     differences = _compare_feasible(case, nodes) + _compare_allocations(case, explanation)
     if case.result.node is None:
@@ -57,7 +59,7 @@ def _compare_feasible(case: Case, nodes: dict[str, Any]) -> list[str]:
 
 
 def _is_error(case: Case) -> bool:
-    return case.result.reason == "SchedulerError" and case.style == "devices"
+    return case.result.reason == "SchedulerError" and case.style == DEVICES
 
 
 def _compare_allocations(case: Case, explanation: Explanation) -> list[str]:

@@ -74,6 +74,8 @@ class Replay:
         document = explain(self._scheduler, pod)
         if case.result.allocations is not None:
             document["allocations"] = allocations_on(self._scheduler, pod, str(case.result.node))
+        if document["verdict"] == "Error":
+            document["errors"] = device_errors(self._scheduler, pod)
         return document
 
     def _follow(self, now: dict[Key, Object]) -> None:
@@ -93,10 +95,22 @@ class Replay:
         self._scheduler.handle(_event(old, new))
 
 
+def device_errors(scheduler: Scheduler, pod: Pod) -> list[str]:
+    """What DynamicResources says of each node that it ends the cycle at; the first to be looked at is the one told."""
+    nodes, plugin = scheduler.cache.nodes, _device_plugin(scheduler, pod)
+    found = (plugin.given(pod, nodes.node(row)) for row in range(len(nodes)))
+    told = [each.message for each in found if isinstance(each, Status) and each.is_error]
+    return [f'running "{plugin.name}" filter plugin: {text}' for text in told]
+
+
+def _device_plugin(scheduler: Scheduler, pod: Pod) -> DynamicResources:
+    profile = scheduler.profiles[pod.scheduler_name]
+    return next(each for each in profile.extension("filter") if isinstance(each, DynamicResources))
+
+
 def allocations_on(scheduler: Scheduler, pod: Pod, node_name: str) -> dict[str, Any]:
     """By what the pod calls its claims, what they would be given on a node; the claim for resources is called ""."""
-    profile = scheduler.profiles[pod.scheduler_name]
-    plugin = next(each for each in profile.extension("filter") if isinstance(each, DynamicResources))
+    plugin = _device_plugin(scheduler, pod)
     nodes = scheduler.cache.nodes
     row = nodes.row_of(node_name)
     assert row is not None

@@ -12,6 +12,7 @@ from typing import Any
 from tests.parity.generating.cluster import Cluster, Object, chance
 
 FIRST_DEVICE_SEED = 30_000
+STYLE = "devices"
 
 # Settings for drivers are empty: the API server compares them byte by byte, and refuses a change of spaces.
 SETTINGS: dict[str, str] = {}
@@ -28,11 +29,14 @@ def generate_devices(seed: int) -> Cluster:
     rng = Random(seed)
     nodes = [_node(rng, f"node-{number}") for number in range(rng.randint(2, 5))]
     names = [node["metadata"]["name"] for node in nodes]
-    slices = [each for driver in DRIVERS for each in _pools(rng, driver, names)]
-    pending, own, shared = _pods(rng)
+    # v1.36 gives a request for all devices the rest where one is used up; docs/parity.md has that difference.  So there
+    # are devices to share in some clusters, and requests for all devices in the others.
+    shares = chance(rng, 0.6)
+    slices = [each for driver in DRIVERS for each in _pools(rng, driver, names, shares)]
+    pending, own, shared = _pods(rng, shares)
     return Cluster(
         name=f"{seed:04}",
-        style="devices",
+        style=STYLE,
         objects=[*nodes, *_classes(rng), *slices, *shared],
         bound=[],
         pending=pending,
@@ -76,29 +80,33 @@ def _classes(rng: Random) -> list[Object]:
 # -- what drivers publish --
 
 
-def _pools(rng: Random, driver: str, nodes: list[str]) -> list[Object]:
+def _pools(rng: Random, driver: str, nodes: list[str], shares: bool) -> list[Object]:
     found: list[Object] = []
     for node in nodes:
         if chance(rng, 0.85):
-            found += _pool(rng, driver, f"{node}-pool", {"nodeName": node})
+            found += _pool(rng, driver, f"{node}-pool", {"nodeName": node}, shares)
     if chance(rng, 0.3):
-        found += _pool(rng, driver, "common", {"allNodes": True})
+        found += _pool(rng, driver, "common", {"allNodes": True}, shares)
     if chance(rng, 0.3):
         chosen = {"key": "rack", "operator": "In", "values": ["x"]}
-        found += _pool(rng, driver, "rack-x", {"nodeSelector": {"nodeSelectorTerms": [{"matchExpressions": [chosen]}]}})
+        found += _pool(
+            rng, driver, "rack-x", {"nodeSelector": {"nodeSelectorTerms": [{"matchExpressions": [chosen]}]}}, shares
+        )
     if chance(rng, 0.2):
-        found += _pool(rng, driver, "each", {"perDeviceNodeSelection": True}, nodes)
+        found += _pool(rng, driver, "each", {"perDeviceNodeSelection": True}, shares, nodes)
     return found
 
 
-def _pool(rng: Random, driver: str, name: str, where: Object, nodes: list[str] | None = None) -> list[Object]:
+def _pool(
+    rng: Random, driver: str, name: str, where: Object, shares: bool, nodes: list[str] | None = None
+) -> list[Object]:
     slices = rng.choice((1, 1, 1, 2))
     counters = _counter_sets(rng) if chance(rng, 0.3) else []
     count = slices + bool(counters) + (chance(rng, 0.05))
     bodies: list[Object] = []
     for number in range(slices):
         first = 0 if chance(rng, 0.03) else number * 10
-        devices = [_device(rng, f"dev-{first + place}", counters, nodes) for place in range(rng.randint(1, 4))]
+        devices = [_device(rng, f"dev-{first + place}", counters, nodes, shares) for place in range(rng.randint(1, 4))]
         if chance(rng, 0.03):
             devices.append(devices[0] | {"name": devices[0]["name"]})
         bodies.append({"devices": devices})
@@ -106,7 +114,7 @@ def _pool(rng: Random, driver: str, name: str, where: Object, nodes: list[str] |
         bodies.append({"sharedCounters": counters})
     made = [_slice(driver, name, number, 2, count, where | body) for number, body in enumerate(bodies)]
     if chance(rng, 0.15):
-        old = {"devices": [_device(rng, "dev-old", [], nodes)]}
+        old = {"devices": [_device(rng, "dev-old", [], nodes, shares)]}
         made.append(_slice(driver, name, 9, rng.choice((1, 1, 3)), 1, where | old))
     rng.shuffle(made)
     return [each for each in made if not _has_twins(each)]
@@ -138,7 +146,7 @@ def _counter_sets(rng: Random) -> list[Object]:
     ]
 
 
-def _device(rng: Random, name: str, counters: list[Object], nodes: list[str] | None) -> Object:
+def _device(rng: Random, name: str, counters: list[Object], nodes: list[str] | None, shares: bool) -> Object:
     attributes: Object = {"model": {"string": rng.choice(MODELS)}}
     if chance(rng, 0.8):
         attributes["numa"] = {"int": rng.randrange(3)}
@@ -149,7 +157,7 @@ def _device(rng: Random, name: str, counters: list[Object], nodes: list[str] | N
     device: Object = {"name": name, "attributes": attributes}
     if chance(rng, 0.6):
         device["capacity"] = {"memory": {"value": rng.choice(("4Gi", "8Gi", "16Gi"))}}
-        if chance(rng, 0.5):
+        if shares and chance(rng, 0.5):
             device["allowMultipleAllocations"] = True
             if chance(rng, 0.5):
                 device["capacity"]["memory"]["requestPolicy"] = _policy(rng)
@@ -174,10 +182,10 @@ def _policy(rng: Random) -> Object:
 # -- what pods ask for --
 
 
-def _pods(rng: Random) -> tuple[list[Object], dict[str, list[Object]], list[Object]]:
+def _pods(rng: Random, shares: bool) -> tuple[list[Object], dict[str, list[Object]], list[Object]]:
     pods: list[Object] = []
     own: dict[str, list[Object]] = {}
-    shared = [_claim(rng, f"shared-{number}") for number in range(rng.randint(0, 2))]
+    shared = [_claim(rng, f"shared-{number}", shares) for number in range(rng.randint(0, 2))]
     for number in range(rng.randint(6, 10)):
         name = f"pending-{number:02}"
         pod = _pod(rng, name)
@@ -189,7 +197,7 @@ def _pods(rng: Random) -> tuple[list[Object], dict[str, list[Object]], list[Obje
                 if all(each.get("resourceClaimName") != chosen for each in wanted):
                     wanted.append({"name": f"c{place}", "resourceClaimName": chosen})
                     continue
-            claim = _claim(rng, f"{name}-c{place}", owner=name)
+            claim = _claim(rng, f"{name}-c{place}", shares, owner=name)
             own.setdefault(name, []).append(claim)
             wanted.append({"name": f"c{place}", "resourceClaimTemplateName": "template"})
             statuses.append({"name": f"c{place}", "resourceClaimName": claim["metadata"]["name"]})
@@ -225,8 +233,8 @@ def _pod(rng: Random, name: str) -> Object:
     }
 
 
-def _claim(rng: Random, name: str, owner: str = "") -> Object:
-    requests = [_request(rng, f"r{number}") for number in range(rng.choice((1, 1, 1, 2, 3)))]
+def _claim(rng: Random, name: str, shares: bool, owner: str = "") -> Object:
+    requests = [_request(rng, f"r{number}", shares) for number in range(rng.choice((1, 1, 1, 2, 3)))]
     devices: Object = {"requests": requests}
     if chance(rng, 0.4):
         devices["constraints"] = [_constraint(rng, requests)]
@@ -248,16 +256,19 @@ def _claim(rng: Random, name: str, owner: str = "") -> Object:
     }
 
 
-def _request(rng: Random, name: str) -> Object:
+def _request(rng: Random, name: str, shares: bool) -> Object:
     if chance(rng, 0.3):
-        return {"name": name, "firstAvailable": [{"name": each, **_asks(rng)} for each in "stu"[: rng.randint(1, 3)]]}
-    asks = _asks(rng)
+        return {
+            "name": name,
+            "firstAvailable": [{"name": each, **_asks(rng, shares)} for each in "stu"[: rng.randint(1, 3)]],
+        }
+    asks = _asks(rng, shares)
     return {"name": name, "exactly": asks}
 
 
-def _asks(rng: Random) -> Object:
+def _asks(rng: Random, shares: bool) -> Object:
     asks: Object = {"deviceClassName": rng.choice(CLASSES)}
-    if chance(rng, 0.08):
+    if not shares and chance(rng, 0.15):
         asks["allocationMode"] = "All"
     elif chance(rng, 0.5):
         asks["count"] = rng.choice((1, 2, 2, 3))
