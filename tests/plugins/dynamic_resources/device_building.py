@@ -92,6 +92,9 @@ class Fake:
         self._name, _, self._value = expression.partition("=")
         self.asked = 0
 
+    def looks_at(self, sort: Sort) -> None:
+        return None
+
     def answer(self, sort: Sort) -> Matched:
         self.asked += 1
         if self._name == "!":

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from bayplan.objects.devices.device_class import DeviceClass
@@ -107,6 +108,8 @@ class Shape:
         self.kinds: list[Kind] = []
         self._kind_numbers: dict[Kind, int] = {}
         self._kind_of_sort: Numbers = np.zeros(0, np.int32)
+        self._known_takes: dict[bytes, tuple[tuple[Take, ...] | str, ...]] = {}
+        """By the capacity of a device."""
         for number, claim in enumerate(claims):
             self.claims.append(self._compiled(number, claim, class_of))
         self.kinds.append(Kind((False,) * len(self.wanted)))
@@ -155,7 +158,7 @@ class Shape:
         kind = Kind(
             matches,
             tuple(untolerated(wanted.asks.tolerations or (), sort.taints) for wanted in self.wanted),
-            tuple(capacity.taken(wanted.asks.capacity_requests, sort.capacity) for wanted in self.wanted),
+            self._takes(sort),
             tuple(attribute_of(sort.attributes, sort.driver, each.attribute) for each in self.constraints),
             consumption(sort.device),
             sort.is_shareable,
@@ -165,6 +168,14 @@ class Shape:
             found = self._kind_numbers[kind] = len(self.kinds)
             self.kinds.append(kind)
         return found
+
+    def _takes(self, sort: Sort) -> tuple[tuple[Take, ...] | str, ...]:
+        key = msgspec.msgpack.encode(sort.device.capacity)
+        known = self._known_takes.get(key)
+        if known is None:
+            known = tuple(capacity.taken(wanted.asks.capacity_requests, sort.capacity) for wanted in self.wanted)
+            self._known_takes[key] = known
+        return known
 
     def _matches(self, wanted: Wanted, number: int, sort: Sort) -> bool | AllocationError:
         of_class = self._selectors.answer(wanted.device_class.expressions, number, sort)
