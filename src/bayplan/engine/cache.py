@@ -16,16 +16,19 @@ Called by ``engine.scheduler`` for every event and by ``engine.committing``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from copy import copy
 
 import numpy as np
 
 from bayplan.engine.columns import Columns
-from bayplan.engine.count_groups import CountGroups, TermGroups
+from bayplan.engine.count_groups import CountGroups
 from bayplan.engine.journal import Journal, Stamps
+from bayplan.engine.overlay import Groups, Overlay
 from bayplan.engine.pod_templates import without_idle_volumes
 from bayplan.engine.store import Store
 from bayplan.engine.table import ColumnTable
+from bayplan.engine.term_groups import TermGroups
 from bayplan.errors import StateError
 from bayplan.framework.snapshot import Rows, Snapshot
 from bayplan.objects.node import Node
@@ -46,11 +49,26 @@ class ClusterCache:
         """The stamp of the last change."""
         self.journal: Journal[int] = Journal()
         """Rows that changed.  It is cut when rows are added, removed or moved: their numbers mean others then."""
-        self._pods: dict[str, Pod] = {}
-        self._assumed: set[str] = set()
-        self._ghosts: dict[str, dict[str, Pod]] = {}
+        self._pods: MutableMapping[str, Pod] = {}
+        self._assumed: MutableMapping[str, bool] = {}
+        self._ghosts: Groups[str, str, Pod] = Groups()
         self._zones: dict[str, dict[str, None]] = {}
+        self._shares_zones = False
         self._order: Rows | None = None
+
+    def fork(self) -> ClusterCache:
+        """
+        The same cluster, to be changed without changing this one.  What is not changed is shared, so a fork costs
+        little; this cluster must stay as it is for as long as the fork is used.  Other objects are the same in both.
+        """
+        fork = copy(self)
+        fork.columns = self.columns.fork()
+        fork.nodes = self.nodes.fork(fork.columns)
+        fork.journal = Journal()
+        fork._pods, fork._assumed = Overlay(self._pods), Overlay(self._assumed)
+        fork._ghosts = self._ghosts.fork()
+        fork._shares_zones = True
+        return fork
 
     def snapshot(self) -> Snapshot:
         """The cluster now.  Columns are shared, not copied: read it before the next change."""
@@ -92,18 +110,18 @@ class ClusterCache:
         if pod.uid in self._pods:
             raise StateError(f"pod {pod.key} ({pod.uid}) is in the cache already and cannot be assumed")
         self._enter(pod)
-        self._assumed.add(pod.uid)
+        self._assumed[pod.uid] = True
 
     def assume_alike(self, pods: Sequence[Pod], rows: Sequence[int]) -> None:
         """
         Assume pods of one template that are not known yet, each on its row.  They take CPU and memory and nothing else
         that is counted, and ``nodes.sums`` has the numbers of their rows' new sums.
         """
-        on_rows = self.nodes.pods
+        on_row = self.nodes.own_pods
         for pod, row in zip(pods, rows, strict=True):
             uid = pod.uid
-            self._pods[uid] = on_rows[row][uid] = pod
-            self._assumed.add(uid)
+            self._pods[uid] = on_row(row)[uid] = pod
+            self._assumed[uid] = True
         each = np.array(rows, np.intp)
         self.nodes.move_alike(each, pods)
         self.nodes.counts.pods_entered(pods, each)
@@ -136,8 +154,8 @@ class ClusterCache:
         """A newer version of a pod that takes and counts what it did: no sum moves."""
         uid = pod.uid
         self._pods[uid] = pod
-        self._assumed.discard(uid)
-        pods = self.nodes.pods[row]
+        self._assumed.pop(uid, None)
+        pods = self.nodes.own_pods(row)
         del pods[uid]  # as kube-scheduler does, the newest goes to the end
         pods[uid] = pod
         self.nodes.counts.pod_replaced(pod)
@@ -154,31 +172,28 @@ class ClusterCache:
         self._pods[pod.uid] = pod
         row = self.nodes.row_of(pod.node_name)
         if row is None:
-            self._ghosts.setdefault(pod.node_name, {})[pod.uid] = pod
+            self._ghosts.put(pod.node_name, pod.uid, pod)
             return
         self._place(pod, row)
 
     def _leave(self, pod: Pod) -> None:
         del self._pods[pod.uid]
-        self._assumed.discard(pod.uid)
+        self._assumed.pop(pod.uid, None)
         row = self.nodes.row_of(pod.node_name)
         if row is not None:
             self._displace(pod, row)
             return
-        ghosts = self._ghosts[pod.node_name]
-        del ghosts[pod.uid]
-        if not ghosts:
-            del self._ghosts[pod.node_name]
+        self._ghosts.drop(pod.node_name, pod.uid)
 
     def _place(self, pod: Pod, row: int) -> None:
-        self.nodes.pods[row][pod.uid] = pod
+        self.nodes.own_pods(row)[pod.uid] = pod
         self.nodes.move_pod(row, pod, 1)
         self.nodes.counts.pod_entered(pod, pod.node_name, row)
         self.nodes.term_groups.pod_entered(pod, row)
         self._touch(row)
 
     def _displace(self, pod: Pod, row: int) -> None:
-        del self.nodes.pods[row][pod.uid]
+        del self.nodes.own_pods(row)[pod.uid]
         self.nodes.move_pod(row, pod, -1)
         self.nodes.counts.pod_left(pod, row)
         self.nodes.term_groups.pod_left(pod, row)
@@ -188,6 +203,7 @@ class ClusterCache:
 
     def add_node(self, node: Node) -> None:
         """A node appeared, or was told of again."""
+        self._own_zones()
         row = self.nodes.row_of(node.name)
         if row is not None:
             self._change_zone(self.nodes.objects[row], node)
@@ -196,7 +212,8 @@ class ClusterCache:
             return
         row = self.nodes.append(node)
         self._zones.setdefault(_zone_key(node), {})[node.name] = None
-        for pod in self._ghosts.pop(node.name, {}).values():
+        for pod in list(self._ghosts.of(node.name).values()):
+            self._ghosts.drop(node.name, pod.uid)
             self._place(pod, row)
         self._rows_moved(row)
 
@@ -207,12 +224,18 @@ class ClusterCache:
         row = self.nodes.row_of(name)
         if row is None:
             return
+        self._own_zones()
         for pod in list(self.nodes.pods[row].values()):
             self._displace(pod, row)
-            self._ghosts.setdefault(name, {})[pod.uid] = pod
+            self._ghosts.put(name, pod.uid, pod)
         self._leave_zone(self.nodes.objects[row])
         self.nodes.remove(row)
         self._rows_moved(row)
+
+    def _own_zones(self) -> None:
+        if self._shares_zones:
+            self._zones = {zone: dict(names) for zone, names in self._zones.items()}
+            self._shares_zones = False
 
     def _change_zone(self, old: Node, new: Node) -> None:
         """The order itself is made anew only when a node comes or goes, as kube-scheduler does."""

@@ -3,7 +3,8 @@ Growable arrays, one slot per node: the storage under ``engine.cache`` and ``eng
 
 Rows are dense: a removed row is filled by the last one, so every array can be read as ``[:n]`` without
 holes, and a pass over all nodes never asks which rows exist.  ``Columns`` knows every array that is
-indexed by row (also the counts), so growing and moving rows happens in this one place.
+indexed by row (also the counts), so growing and moving rows happens in this one place.  A fork shares
+arrays with what it was forked from until it writes to them.
 """
 
 from __future__ import annotations
@@ -25,15 +26,27 @@ MAX_SUMS = 8
 
 
 class Col:
-    """One growable array.  Write to ``data``; hand out ``view()``, which cannot be written."""
+    """One growable array.  Read ``data``, write to ``own()``; hand out ``view()``, which cannot be written."""
 
-    __slots__ = ("data", "fill", "_view", "_length")
+    __slots__ = ("data", "fill", "_is_shared", "_length", "_view")
 
-    def __init__(self, dtype: type[np.generic], capacity: int, fill: Any = 0) -> None:
+    def __init__(self, data: npt.NDArray[Any], fill: Any = 0, *, is_shared: bool = False) -> None:
         self.fill = fill
-        self.data: npt.NDArray[Any] = np.full(capacity, fill, dtype)
+        self.data = data
+        self._is_shared = is_shared
         self._view: npt.NDArray[Any] | None = None
         self._length = -1
+
+    def own(self) -> npt.NDArray[Any]:
+        """The array, to write to: a copy if it belongs to what this was forked from."""
+        if self._is_shared:
+            self._be(self.data.copy())
+        return self.data
+
+    def _be(self, data: npt.NDArray[Any]) -> None:
+        self.data = data
+        self._is_shared = False
+        self._view = None
 
     def view(self, n: int) -> npt.NDArray[Any]:
         """The first ``n`` slots, read-only."""
@@ -46,13 +59,13 @@ class Col:
     def grow(self, capacity: int) -> None:
         grown = np.full(capacity, self.fill, self.data.dtype)
         grown[: len(self.data)] = self.data
-        self.data = grown
-        self._view = None
+        self._be(grown)
 
     def move(self, source: int, target: int) -> None:
         """Fill ``target`` from ``source`` and clear ``source``."""
-        self.data[target] = self.data[source]
-        self.data[source] = self.fill
+        data = self.own()
+        data[target] = data[source]
+        data[source] = self.fill
 
 
 class CountCol(Col):
@@ -61,7 +74,7 @@ class CountCol(Col):
     __slots__ = ("_handed_out", "_sums")
 
     def __init__(self, capacity: int, handed_out: dict[int, CountCol]) -> None:
-        super().__init__(np.int32, capacity)
+        super().__init__(np.zeros(capacity, np.int32))
         self._handed_out = handed_out
         self._sums: list[tuple[Ids, npt.NDArray[np.int64]]] = []
 
@@ -126,9 +139,23 @@ class Columns:
         """By the identity of the view that was handed out last."""
         self._summed: dict[int, CountCol] = {}
 
+    def fork(self) -> Columns:
+        """As many rows, and no arrays yet: those that are shared from here, or made there."""
+        fork = Columns()
+        fork.n, fork._capacity = self.n, self._capacity
+        return fork
+
+    def share(self, col: Col) -> Col:
+        """An array of what this was forked from, copied when it is first written to."""
+        data = col.data[:]
+        data.flags.writeable = False
+        return self._kept(Col(data, col.fill, is_shared=True))
+
     def make(self, dtype: type[np.generic], fill: Any = 0) -> Col:
         """A new array that follows every growth and move from now on."""
-        col = Col(dtype, self._capacity, fill)
+        return self._kept(Col(np.full(self._capacity, fill, dtype), fill))
+
+    def _kept(self, col: Col) -> Col:
         self._cols[id(col)] = col
         return col
 
@@ -180,13 +207,14 @@ class Columns:
 class LabelIds:
     """A node label as numbers, kept while nodes come and go."""
 
-    __slots__ = ("key", "col", "values", "id_of", "_column")
+    __slots__ = ("key", "col", "values", "id_of", "_column", "_is_shared")
 
-    def __init__(self, key: str, columns: Columns) -> None:
+    def __init__(self, key: str, columns: Columns, base: LabelIds | None = None) -> None:
         self.key = key
-        self.col = columns.make(np.int32, -1)
-        self.values: list[str] = []
-        self.id_of: dict[str, int] = {}
+        self.col: Col = columns.make(np.int32, -1) if base is None else columns.share(base.col)
+        self.values: list[str] = [] if base is None else base.values
+        self.id_of: dict[str, int] = {} if base is None else base.id_of
+        self._is_shared = base is not None
         self._column: LabelColumn | None = None
 
     def column(self, n: int) -> LabelColumn:
@@ -199,13 +227,16 @@ class LabelIds:
     def write(self, row: int, labels: Mapping[str, str]) -> None:
         value = labels.get(self.key)
         if value is None:
-            self.col.data[row] = -1
+            self.col.own()[row] = -1
             return
         number = self.id_of.get(value)
         if number is None:
+            if self._is_shared:
+                self.values, self.id_of, self._is_shared = list(self.values), dict(self.id_of), False
+                self._column = None
             number = self.id_of[value] = len(self.values)
             self.values.append(value)
-        self.col.data[row] = number
+        self.col.own()[row] = number
 
 
 class DerivedColumn:
@@ -213,17 +244,20 @@ class DerivedColumn:
 
     __slots__ = ("of", "dtype", "col")
 
-    def __init__(self, of: Callable[[Node], Any], dtype: type[np.generic], columns: Columns) -> None:
+    def __init__(
+        self, of: Callable[[Node], Any], dtype: type[np.generic], columns: Columns, base: DerivedColumn | None = None
+    ) -> None:
         self.of = of
         self.dtype = dtype
-        self.col = columns.make(dtype)
+        self.col: Col = columns.make(dtype) if base is None else columns.share(base.col)
 
     def is_by(self, of: Callable[[Node], Any], dtype: type[np.generic]) -> bool:
         """Whether this function makes the same column: it is the same one, or the same lines made anew."""
         return self.dtype is dtype and (self.of is of or self.of == of or _is_remade(self.of, of))
 
     def write(self, row: int, node: Node) -> None:
-        self.col.data[row] = self.of(node)
+        value = self.of(node)
+        self.col.own()[row] = value
 
 
 def _is_remade(one: Any, other: Any) -> bool:

@@ -15,9 +15,12 @@ import numpy.typing as npt
 import structlog
 
 from bayplan.engine.columns import Col, Columns, DerivedColumn, LabelIds
-from bayplan.engine.count_groups import CountGroups, TermGroups
+from bayplan.engine.count_groups import CountGroups, CountsFork
 from bayplan.engine.journal import Stamps
 from bayplan.engine.kept.sum_numbers import SumNumbers, Sums
+from bayplan.engine.node_images import NodeImages
+from bayplan.engine.pod_indexes import PodIndexes
+from bayplan.engine.term_groups import TermGroups, TermsFork
 from bayplan.framework.snapshot import (
     COLUMNS,
     Column,
@@ -68,14 +71,34 @@ class ColumnTable(NodeTable):
         """By name; two plugins may choose the same one for different functions."""
         self._scalar_alloc: dict[str, Col] = {}
         self._scalar_req: dict[str, Col] = {}
-        self._images: dict[str, tuple[int, dict[str, None]]] = {}
-        self._image_states: dict[str, tuple[int, ImageState]] = {}
-        self._ports: dict[tuple[str, int], dict[tuple[str, str], int]] = {}
-        self._storage: dict[tuple[str, ...], dict[str, Pod]] = {}
-        self._owned: dict[tuple[str, str, str], dict[str, Pod]] | None = None
-        self.counts: CountGroups
-        self.term_groups: TermGroups
+        self._images = NodeImages()
+        self._indexes = PodIndexes()
+        self.counts: CountGroups | CountsFork
+        self.term_groups: TermGroups | TermsFork
+        self._base: ColumnTable | None = None
+        """What this was forked from, while node objects are the same in both."""
+        self._is_fork = False
+        self._own_pods: set[str] = set()
+        """Of a fork: the nodes whose pods it need not copy any more."""
         self.resized()
+
+    def fork(self, columns: Columns) -> ColumnTable:
+        """The same nodes and pods, to be changed without changing this table, which must stay as it is meanwhile."""
+        fork = ColumnTable.__new__(ColumnTable)
+        fork.__dict__ |= {name: value for name, value in self.__dict__.items() if name not in self._handed_out}
+        fork._handed_out = []
+        fork.columns = columns
+        fork._base, fork._is_fork, fork._own_pods = self, True, set()
+        fork._fixed = {name: columns.share(col) for name, col in self._fixed.items()}
+        fork._revision = columns.share(self._revision)
+        fork._scalar_alloc = {name: columns.share(col) for name, col in self._scalar_alloc.items()}
+        fork._scalar_req = {name: columns.share(col) for name, col in self._scalar_req.items()}
+        fork.sums = self.sums.fork(columns, fork._sums)
+        fork._labels, fork._derived = {}, {}
+        fork._indexes = self._indexes.fork()
+        fork.counts = CountsFork(self.counts, columns)
+        fork.term_groups = TermsFork(self.term_groups, columns)
+        return fork
 
     # -- read by plugins --
 
@@ -92,12 +115,7 @@ class ColumnTable(NodeTable):
         return self.pods[row].values()
 
     def label(self, key: str) -> LabelColumn:
-        ids = self._labels.get(key)
-        if ids is None:
-            ids = self._labels[key] = LabelIds(key, self.columns)
-            for row, node in enumerate(self.objects):
-                ids.write(row, node.labels)
-        return ids.column(self.columns.n)
+        return self._label_ids(key).column(self.columns.n)
 
     def scalar_alloc(self, resource: str) -> npt.NDArray[np.int64]:
         return self._scalar(self._scalar_alloc, resource).view(self.columns.n)
@@ -106,51 +124,26 @@ class ColumnTable(NodeTable):
         return self._scalar(self._scalar_req, resource).view(self.columns.n)
 
     def derive(self, name: str, of: Callable[[Node], Any], dtype: type[np.generic]) -> Column:
-        known = self._derived.get(name, ())
-        for derived in known:
-            if derived.is_by(of, dtype):
-                return derived.col.view(self.columns.n)
-        derived = DerivedColumn(of, dtype, self.columns)
-        try:
-            for row, node in enumerate(self.objects):
-                derived.write(row, node)
-        except Exception:
-            self.columns.drop(derived.col)
-            raise
-        if len(known) >= MAX_DERIVED:
-            # A function that is never the same again; each answer is right, and none is worth keeping.
-            self.columns.drop(self._derived[name].pop(0).col)
-        self._derived.setdefault(name, []).append(derived)
-        return derived.col.view(self.columns.n)
+        return self._derived_column(name, of, dtype).col.view(self.columns.n)
 
     def image(self, name: str) -> ImageState | None:
-        known = self._images.get(name)
-        if known is None:
-            return None
-        cached = self._image_states.get(name)
-        if cached is None or cached[0] != self.objects_generation:
-            rows = np.array(sorted(self._rows[node] for node in known[1]), np.intp)
-            cached = self.objects_generation, ImageState(known[0], len(rows), rows)
-            self._image_states[name] = cached
-        return cached[1]
+        return self._images.state(name, self.objects_generation, self._rows)
 
     def port_users(self, protocol: str, port: int) -> Iterable[tuple[int, str]]:
-        for node_name, ip in self._ports.get((protocol, port), ()):
+        for node_name, ip in self._indexes.port_users(protocol, port):
             yield self._rows[node_name], ip
 
     def storage_users(self, key: tuple[str, ...]) -> Iterable[tuple[int, Pod]]:
-        for pod in self._storage.get(key, {}).values():
+        for pod in self._indexes.storage_users(key):
             yield self._rows[pod.node_name], pod
 
     def pods_of(self, kind: str, namespace: str, name: str) -> Iterable[tuple[int, Pod]]:
-        if self._owned is None:
-            # Few ask, so it is kept only from then on.
-            self._owned = {}
-            for pods in self.pods:
-                for pod in pods.values():
-                    self._move_owned(self._owned, pod, 1)
-        for pod in self._owned.get((kind, namespace, name), {}).values():
+        owned = self._indexes.owned((kind, namespace, name), self._everybody)
+        for pod in owned.values():
             yield self._rows[pod.node_name], pod
+
+    def _everybody(self) -> Iterable[Pod]:
+        return (pod for pods in self.pods for pod in pods.values())
 
     def matching_pods(self, *all_of: PodMatcher, skip_terminating: bool = False) -> npt.NDArray[np.int32]:
         return self.counts.ask(all_of, skip_terminating)
@@ -178,16 +171,19 @@ class ColumnTable(NodeTable):
         column = self._revision if name == "revision" else self._fixed.get(name)
         if column is None:
             raise AttributeError(f"a node table has no {name}")
-        view = self.__dict__[name] = column.view(self.columns.n)
-        self._handed_out.append(name)
+        view = column.view(self.columns.n)
+        if not self._is_fork:  # there it may be another array at the next change
+            self.__dict__[name] = view
+            self._handed_out.append(name)
         return view
 
     def touched(self, row: int, stamp: int) -> None:
         """Something about the row is new."""
         if row < self.columns.n:  # the row of a node that is gone may have been the last one
-            self._revision.data[row] = stamp
+            self._revision.own()[row] = stamp
 
     def append(self, node: Node) -> int:
+        self._rows_will_move()
         row = self.columns.append()
         self.names.append(node.name)
         self.objects.append(node)
@@ -202,9 +198,11 @@ class ColumnTable(NodeTable):
 
     def remove(self, row: int) -> None:
         """Remove an emptied row; the last row moves into its place."""
+        self._rows_will_move()
         gone = self.objects[row]
-        self._forget_images(gone)
+        self._images.forget(gone)
         self.columns.remove(row)
+        self.counts.row_removed(row, self.columns.n)
         _swap_out(self.names, row)
         _swap_out(self.objects, row)
         _swap_out(self.pods, row)
@@ -217,76 +215,118 @@ class ColumnTable(NodeTable):
 
     def write_object(self, row: int, old: Node | None, node: Node) -> None:
         """Write what a node object says; what its pods add up to stays."""
+        self._own_objects()
         self.objects[row] = node
         self._objects_changed()
         self.sums.forget(row)
         fixed = self._fixed
         allocatable = node.allocatable
-        fixed["alloc_cpu_milli"].data[row] = allocatable.cpu_milli
-        fixed["alloc_mem_bytes"].data[row] = allocatable.memory_bytes
-        fixed["alloc_eph_bytes"].data[row] = allocatable.ephemeral_bytes
-        fixed["alloc_pods_count"].data[row] = allocatable.pods
-        fixed["unschedulable"].data[row] = node.unschedulable
-        fixed["taints_id"].data[row] = self._taints_id(node.taints)
+        fixed["alloc_cpu_milli"].own()[row] = allocatable.cpu_milli
+        fixed["alloc_mem_bytes"].own()[row] = allocatable.memory_bytes
+        fixed["alloc_eph_bytes"].own()[row] = allocatable.ephemeral_bytes
+        fixed["alloc_pods_count"].own()[row] = allocatable.pods
+        fixed["unschedulable"].own()[row] = node.unschedulable
+        fixed["taints_id"].own()[row] = self._taints_id(node.taints)
         for resource, col in self._scalar_alloc.items():
-            col.data[row] = allocatable.scalars.get(resource, 0)
+            col.own()[row] = allocatable.scalars.get(resource, 0)
         for resource in allocatable.scalars:
-            self._scalar(self._scalar_alloc, resource).data[row] = allocatable.scalars[resource]
+            self._scalar(self._scalar_alloc, resource).own()[row] = allocatable.scalars[resource]
         for ids in self._labels.values():
             ids.write(row, node.labels)
         self._write_derived(row, node)
         if old is not None:
-            self._forget_images(old)
-        for image in node.images:
-            for name in image.names or ():
-                self._images.setdefault(name, (image.size_bytes, {}))[1][node.name] = None
+            self._images.forget(old)
+        self._images.add(node)
+
+    def own_pods(self, row: int) -> dict[str, Pod]:
+        """The pods of a row, to be changed."""
+        if self._is_fork and (name := self.names[row]) not in self._own_pods:
+            if not self._own_pods:
+                self.pods = list(self.pods)
+            self._own_pods.add(name)
+            self.pods[row] = dict(self.pods[row])
+        return self.pods[row]
 
     def move_pod(self, row: int, pod: Pod, sign: int) -> None:
         """A pod enters (+1) or leaves (-1) a row."""
         fixed, accounted = self._fixed, pod.accounted
         # Written out: this is done for every pod, and a loop over ``_TAKEN`` takes longer.
         cpu, memory, nonzero_cpu, nonzero_memory = sums = plain_sums(pod)
-        fixed["req_cpu_milli"].data[row] += sign * cpu
-        fixed["req_mem_bytes"].data[row] += sign * memory
-        fixed["nz_cpu_milli"].data[row] += sign * nonzero_cpu
-        fixed["nz_mem_bytes"].data[row] += sign * nonzero_memory
-        fixed["pods_count"].data[row] += sign
+        fixed["req_cpu_milli"].own()[row] += sign * cpu
+        fixed["req_mem_bytes"].own()[row] += sign * memory
+        fixed["nz_cpu_milli"].own()[row] += sign * nonzero_cpu
+        fixed["nz_mem_bytes"].own()[row] += sign * nonzero_memory
+        fixed["pods_count"].own()[row] += sign
         if accounted.ephemeral_bytes:
-            fixed["req_eph_bytes"].data[row] += sign * accounted.ephemeral_bytes
+            fixed["req_eph_bytes"].own()[row] += sign * accounted.ephemeral_bytes
         for resource, amount in accounted.scalars.items():
-            self._scalar(self._scalar_req, resource).data[row] += sign * amount
+            self._scalar(self._scalar_req, resource).own()[row] += sign * amount
         if accounted.ephemeral_bytes or accounted.scalars:
             self.sums.forget(row)
         else:
             self.sums.step(row, sums, sign)
-        for port in pod.host_ports:
-            self._move_port((port.protocol, port.port), (self.names[row], port.ip), sign)
         if pod.spec.volumes:
-            fixed["attachable_count"].data[row] += sign * pod.attachable_count
-            for key in pod.storage_keys:
-                self._move_storage(key, pod, sign)
-        if self._owned is not None:
-            self._move_owned(self._owned, pod, sign)
+            fixed["attachable_count"].own()[row] += sign * pod.attachable_count
+        self._indexes.move(pod, self.names[row], sign)
 
     def move_alike(self, rows: Rows, pods: Sequence[Pod]) -> None:
         """Pods of one template enter their rows; the numbers of the rows' sums are as they will be already."""
         for name, amount in zip(_TAKEN, plain_sums(pods[0]), strict=True):
-            np.add.at(self._fixed[name].data, rows, amount)
-        np.add.at(self._fixed["pods_count"].data, rows, 1)
-        if self._owned is not None:
-            for pod in pods:
-                self._move_owned(self._owned, pod, 1)
+            np.add.at(self._fixed[name].own(), rows, amount)
+        np.add.at(self._fixed["pods_count"].own(), rows, 1)
+        self._indexes.put_owned(pods)
 
     def touched_each(self, rows: Rows, stamp: int) -> None:
         """Something about each of these rows is new, the last of them at this stamp."""
-        self._revision.data[rows] = np.arange(stamp + 1 - len(rows), stamp + 1)
+        self._revision.own()[rows] = np.arange(stamp + 1 - len(rows), stamp + 1)
 
     def pod_replaced(self, pod: Pod) -> None:
         """A newer version of a pod without volumes, owned by the same objects."""
-        if self._owned is not None:
-            self._move_owned(self._owned, pod, 1)
+        self._indexes.put_owned((pod,))
 
     # -- private --
+
+    def _label_ids(self, key: str) -> LabelIds:
+        ids = self._labels.get(key)
+        if ids is None:
+            base = None if self._base is None else self._base._label_ids(key)
+            ids = self._labels[key] = LabelIds(key, self.columns, base)
+            for row, node in enumerate(self.objects) if base is None else ():
+                ids.write(row, node.labels)
+        return ids
+
+    def _derived_column(self, name: str, of: Callable[[Node], Any], dtype: type[np.generic]) -> DerivedColumn:
+        known = self._derived.setdefault(name, [])
+        for derived in known:
+            if derived.is_by(of, dtype):
+                return derived
+        base = None if self._base is None else self._base._derived_column(name, of, dtype)
+        derived = DerivedColumn(of, dtype, self.columns, base)
+        try:
+            for row, node in enumerate(self.objects) if base is None else ():
+                derived.write(row, node)
+        except Exception:
+            self.columns.drop(derived.col)
+            raise
+        if len(known) >= MAX_DERIVED:
+            # A function that is never the same again; each answer is right, and none is worth keeping.
+            self.columns.drop(known.pop(0).col)
+        known.append(derived)
+        return derived
+
+    def _own_objects(self) -> None:
+        """Node objects are about to be other ones than in what this was forked from."""
+        if self._base is None:
+            return
+        self._base = None
+        self.names, self.objects, self.pods = list(self.names), list(self.objects), list(self.pods)
+        self._rows = dict(self._rows)
+        self.taint_sets, self._taints_ids = list(self.taint_sets), dict(self._taints_ids)
+        self._images = self._images.copy()
+
+    def _rows_will_move(self) -> None:
+        self._own_objects()
+        self.term_groups.rows_will_move()
 
     def _objects_changed(self) -> None:
         self.objects_generation = self._stamps.take()
@@ -327,41 +367,6 @@ class ColumnTable(NodeTable):
             number = self._taints_ids[taints] = len(self.taint_sets)
             self.taint_sets.append(taints)
         return number
-
-    def _move_port(self, port: tuple[str, int], user: tuple[str, str], sign: int) -> None:
-        users = self._ports.setdefault(port, {})
-        users[user] = users.get(user, 0) + sign
-        if not users[user]:
-            del users[user]
-            if not users:
-                del self._ports[port]
-
-    def _move_storage(self, key: tuple[str, ...], pod: Pod, sign: int) -> None:
-        users = self._storage.setdefault(key, {})
-        if sign > 0:
-            users[pod.uid] = pod
-        else:
-            users.pop(pod.uid, None)  # a pod may mount the same thing twice
-            if not users:
-                del self._storage[key]
-
-    @staticmethod
-    def _move_owned(owned: dict[tuple[str, str, str], dict[str, Pod]], pod: Pod, sign: int) -> None:
-        for key in pod.owner_keys:
-            if sign > 0:
-                owned.setdefault(key, {})[pod.uid] = pod
-            elif owned[key].pop(pod.uid, None) is not None and not owned[key]:
-                del owned[key]
-
-    def _forget_images(self, node: Node) -> None:
-        for image in node.images:
-            for name in image.names or ():
-                holders = self._images.get(name)
-                if holders is not None:
-                    holders[1].pop(node.name, None)
-                    if not holders[1]:
-                        del self._images[name]
-                        self._image_states.pop(name, None)
 
     def _trim_labels(self) -> None:
         """Names of nodes long gone must not make every count array longer for ever."""

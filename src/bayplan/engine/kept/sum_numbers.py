@@ -9,6 +9,7 @@ change.  ``engine.table`` moves the numbers with the pods, ``engine.kept.class_a
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from itertools import count
 from typing import TypeAlias
 
 import numpy as np
@@ -30,7 +31,14 @@ class SumNumbers:
         self._read = read
         self._numbers: dict[Sums, int] = {}
         self._steps: dict[tuple[int, Sums, int], int] = {}
-        self._next = 0
+        self._unused = count()
+
+    def fork(self, columns: Columns, read: Callable[[int], Sums]) -> SumNumbers:
+        """The rows of a fork, with the same numbers for the same sums."""
+        fork = SumNumbers.__new__(SumNumbers)
+        fork._col, fork._read = columns.share(self._col), read
+        fork._numbers, fork._steps, fork._unused = self._numbers, self._steps, self._unused
+        return fork
 
     def of(self, row: int) -> int:
         """The number of the row's sums."""
@@ -41,15 +49,14 @@ class SumNumbers:
 
     def step(self, row: int, change: Sums, sign: int) -> None:
         """The row's sums have moved by those of one pod; the same step from the same place leads to the same sums."""
-        data = self._col.data
-        number = data.item(row)
+        number = self._col.own().item(row)
         if number == _UNKNOWN:
             return
         step = (number, change, sign)
         then = self._steps.get(step)
         if then is None:
             then = self._steps[step] = self._number(row)
-        data[row] = then
+        self._col.data[row] = then
 
     def ahead(self, row: int, change: Sums) -> int | None:
         """The number of the row's sums with one more pod, if that step was made before."""
@@ -57,19 +64,19 @@ class SumNumbers:
 
     def write(self, row: int, number: int) -> None:
         """The row's sums are known by their number; the columns are to follow."""
-        self._col.data[row] = number
+        self._col.own()[row] = number
 
     def begin(self, row: int, sums: Sums) -> None:
         """A row whose sums are known without reading them: most nodes begin empty."""
-        self._col.data[row] = self._number_of(sums)
+        self._col.own()[row] = self._number_of(sums)
 
     def forget(self, row: int) -> None:
         """The row's sums have changed in another way."""
-        self._col.data[row] = _UNKNOWN
+        self._col.own()[row] = _UNKNOWN
 
     def _number(self, row: int) -> int:
         number = self._number_of(self._read(row))
-        self._col.data[row] = number
+        self._col.own()[row] = number
         return number
 
     def _number_of(self, sums: Sums) -> int:
@@ -79,6 +86,5 @@ class SumNumbers:
                 # Rows keep the numbers they have; the same sums may get another one now, which costs a question.
                 self._numbers.clear()
                 self._steps.clear()
-            number = self._numbers[sums] = self._next
-            self._next += 1
+            number = self._numbers[sums] = next(self._unused)
         return number

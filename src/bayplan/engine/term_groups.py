@@ -1,0 +1,230 @@
+"""
+Term groups: the affinity terms that pods on nodes carry, each with its owners per node, kept as pods come and go.
+
+A pod's labels are matched against the terms once per distinct label set, and remembered.  ``engine.cache`` tells this
+module of every pod that enters or leaves a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
+
+from bayplan.bounded_cache import BoundedCache
+from bayplan.engine.columns import Columns, CountCol
+from bayplan.engine.count_groups import LabelSet
+from bayplan.framework.snapshot import TermColumn, TermKind
+from bayplan.objects.pod import Pod
+from bayplan.objects.selector import PodTerm
+
+MAX_REMEMBERED_LABEL_SETS = 8192
+
+TermGroupKey: TypeAlias = "tuple[TermKind, PodTerm, int]"
+"""What makes two terms the same: kind, term and weight."""
+
+
+class TermGroup:
+    """One affinity term and its owners per node."""
+
+    __slots__ = ("kind", "term", "weight", "col", "owners", "_column")
+
+    def __init__(self, kind: TermKind, term: PodTerm, weight: int, col: CountCol) -> None:
+        self.kind = kind
+        self.term = term
+        self.weight = weight
+        self.col = col
+        self.owners = 0
+        self._column: TermColumn | None = None
+
+    @property
+    def key(self) -> TermGroupKey:
+        return self.kind, self.term, self.weight
+
+    def column(self, n: int) -> TermColumn:
+        """As plugins read it."""
+        counts = self.col.view(n)
+        if self._column is None or self._column.counts is not counts:
+            self._column = TermColumn(self.term.topology_key, self.weight, counts)
+        return self._column
+
+
+class _Matches:
+    """The terms that match one label set, as far as the list of terms was read."""
+
+    __slots__ = ("found", "read")
+
+    def __init__(self) -> None:
+        self.found: dict[TermKind, list[TermGroup]] = {kind: [] for kind in TermKind}
+        self.read = 0
+
+
+class TermGroups:
+    """The affinity terms that pods on nodes carry."""
+
+    def __init__(self, columns: Columns, namespace_labels: Callable[[str], Mapping[str, str]]) -> None:
+        self._columns = columns
+        self.namespace_labels = namespace_labels
+        self._groups: dict[TermGroupKey, TermGroup] = {}
+        self._list: list[TermGroup] = []
+        self._matches: BoundedCache[LabelSet, _Matches] = BoundedCache(MAX_REMEMBERED_LABEL_SETS)
+        self._dead = 0
+
+    @property
+    def is_any(self) -> bool:
+        return bool(self._groups)
+
+    def matching(self, kind: TermKind, pod: Pod) -> list[TermColumn]:
+        """The terms of this kind that match a pod."""
+        n = self._columns.n
+        return [group.column(n) for group in self.groups_matching(kind, pod)]
+
+    def groups_matching(self, kind: TermKind, pod: Pod) -> list[TermGroup]:
+        if not self._groups:
+            return []
+        return [group for group in self._found(pod).found[kind] if group.owners]
+
+    def group(self, key: TermGroupKey) -> TermGroup | None:
+        return self._groups.get(key)
+
+    def live(self) -> Iterable[TermGroupKey]:
+        """The terms that some pod carries."""
+        return self._groups.keys()
+
+    def rows_will_move(self) -> None:
+        """Rows are about to be numbered anew; ``Columns`` sees to the counts."""
+
+    def pod_entered(self, pod: Pod, row: int) -> None:
+        if pod.spec.affinity is None:
+            return
+        for kind, term, weight in terms_of(pod):
+            group = self._groups.get((kind, term, weight))
+            if group is None:
+                group = TermGroup(kind, term, weight, self._columns.make_counts())
+                self._groups[kind, term, weight] = group
+                self._list.append(group)
+            group.owners += 1
+            group.col.add(row, 1)
+
+    def pod_left(self, pod: Pod, row: int) -> None:
+        if pod.spec.affinity is None:
+            return
+        for kind, term, weight in terms_of(pod):
+            group = self._groups[kind, term, weight]
+            group.owners -= 1
+            group.col.add(row, -1)
+            if group.owners == 0:
+                del self._groups[kind, term, weight]
+                self._columns.drop(group.col)
+                self._dead += 1
+        if self._dead > 64 and self._dead > len(self._groups):
+            self._list = list(self._groups.values())
+            self._dead = 0
+            self.forget_matches()
+
+    def forget_matches(self) -> None:
+        """Namespaces changed, or the list was rewritten: match again when asked."""
+        self._matches.clear()
+
+    def _found(self, pod: Pod) -> _Matches:
+        key = pod.label_set
+        matches = self._matches.get(key)
+        if matches is None:
+            matches = self._matches[key] = _Matches()
+        if matches.read < len(self._list):
+            labels = self.namespace_labels(pod.namespace)
+            for group in self._list[matches.read :]:
+                if term_matches(group.term, pod, labels):
+                    matches.found[group.kind].append(group)
+            matches.read = len(self._list)
+        return matches
+
+
+class TermsFork:
+    """The same for a fork: the groups of what it was forked from, but for those that have changed in the fork."""
+
+    def __init__(self, base: TermGroups | TermsFork, columns: Columns) -> None:
+        self._base = base
+        self._columns = columns
+        self.namespace_labels: Callable[[str], Mapping[str, str]] = base.namespace_labels
+        self._own: dict[TermGroupKey, TermGroup] = {}
+
+    @property
+    def is_any(self) -> bool:
+        return any(True for _ in self.live())
+
+    def matching(self, kind: TermKind, pod: Pod) -> list[TermColumn]:
+        n = self._columns.n
+        return [group.column(n) for group in self.groups_matching(kind, pod)]
+
+    def groups_matching(self, kind: TermKind, pod: Pod) -> list[TermGroup]:
+        found = [group for group in self._base.groups_matching(kind, pod) if group.key not in self._own]
+        if self._own:
+            labels = self.namespace_labels(pod.namespace)
+            own = (group for group in self._own.values() if group.kind is kind and group.owners)
+            found += [group for group in own if term_matches(group.term, pod, labels)]
+        return found
+
+    def group(self, key: TermGroupKey) -> TermGroup | None:
+        return self._own.get(key) or self._base.group(key)
+
+    def live(self) -> Iterable[TermGroupKey]:
+        yield from (key for key in self._base.live() if key not in self._own)
+        yield from (key for key, group in self._own.items() if group.owners)
+
+    def pod_entered(self, pod: Pod, row: int) -> None:
+        self._move(pod, row, 1)
+
+    def pod_left(self, pod: Pod, row: int) -> None:
+        self._move(pod, row, -1)
+
+    def forget_matches(self) -> None:
+        """None are remembered here."""
+
+    def rows_will_move(self) -> None:
+        for key in list(self._base.live()):
+            self._own_group(key)
+
+    def _move(self, pod: Pod, row: int, by: int) -> None:
+        for key in terms_of(pod) if pod.spec.affinity is not None else ():
+            group = self._own_group(key)
+            group.owners += by
+            group.col.add(row, by)
+
+    def _own_group(self, key: TermGroupKey) -> TermGroup:
+        group = self._own.get(key)
+        if group is None:
+            group = self._own[key] = TermGroup(*key, self._columns.make_counts())
+            known = self._base.group(key)
+            if known is not None:
+                group.owners = known.owners
+                group.col.data[: len(known.col.data)] = known.col.data
+        return group
+
+
+def term_matches(term: PodTerm, pod: Pod, namespace_labels: Mapping[str, str]) -> bool:
+    """Does a term carried by a pod on a node select this pod, whose namespace has these labels?"""
+    if pod.namespace not in term.namespaces:
+        selector = term.namespace_selector
+        if selector is None or not selector.matches(namespace_labels):
+            return False
+    return term.selector.matches(pod.labels)
+
+
+def terms_of(pod: Pod) -> Iterable[tuple[TermKind, PodTerm, int]]:
+    """Every affinity term a pod carries, with its weight (0 where it is required)."""
+    for kind, read in _READ.items():
+        try:
+            found = read(pod)
+        except ValueError:
+            # The API server has let pods in whose selectors cannot be read; such terms select no pod.
+            continue
+        for weight, term in found:
+            yield kind, term, weight
+
+
+_READ: dict[TermKind, Callable[[Pod], Iterable[tuple[int, PodTerm]]]] = {
+    TermKind.REQUIRED_AFFINITY: lambda pod: ((0, term) for term in pod.required_affinity_terms),
+    TermKind.REQUIRED_ANTI_AFFINITY: lambda pod: ((0, term) for term in pod.required_anti_affinity_terms),
+    TermKind.PREFERRED_AFFINITY: lambda pod: pod.preferred_affinity_terms,
+    TermKind.PREFERRED_ANTI_AFFINITY: lambda pod: pod.preferred_anti_affinity_terms,
+}
