@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayplan.controllers.rebalancer.what_if_cluster import Imagined, replacement_of
+from bayplan.controllers.rebalancer.imagined_moves import leave, place, replacement_of
+from bayplan.engine.what_if import WhatIf
 from bayplan.objects.pod import Pod
 from bayplan.simulator.simulation import run
 from tests.controllers.rebalancer.support import Looked, looked, pod, policy, region, replica_set
@@ -66,30 +67,28 @@ def fewest_and_most(found: Looked) -> int:
     counts = Counter(group.current)
     best = 0
 
-    def go(left: list[Pod], imagined: Imagined, depth: int) -> None:
+    def go(left: list[Pod], imagined: WhatIf, depth: int) -> None:
         nonlocal best
         best = max(best, depth)
         for one in left:
             source = found.surveyor.domain_of(one, rules)
             if counts[source] <= group.desired.get(source, 0):
                 continue
-            mark = imagined.mark
-            imagined.leave(one)
+            then = imagined.fork()
+            leave(then, one)
             counts[source] -= 1
             made = replacement_of(one)
-            node = imagined.decide(made).node
+            node = then.decide(made).node
             if node is not None:
                 target = found.surveyor.domain_of(made.assigned_to(node), rules)
                 if counts[target] < group.desired.get(target, 0):
-                    imagined.place(made, node)
+                    place(then, made, node)
                     counts[target] += 1
-                    go([each for each in left if each is not one], imagined, depth + 1)
+                    go([each for each in left if each is not one], then, depth + 1)
                     counts[target] -= 1
             counts[source] += 1
-            imagined.back_to(mark)
 
-    with Imagined(found.world.scheduler) as imagined:
-        go(list(group.bound), imagined, 0)
+    go(list(group.bound), found.world.scheduler.what_if(), 0)
     return best
 
 

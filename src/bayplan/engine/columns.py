@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from bayplan.framework.snapshot import LabelColumn, Rows
+from bayplan.framework.snapshot import LabelColumn, Rows, read_only
 from bayplan.framework.summing import Ids, summed
 from bayplan.objects.node import Node
 
@@ -51,8 +51,7 @@ class Col:
     def view(self, n: int) -> npt.NDArray[Any]:
         """The first ``n`` slots, read-only."""
         if self._view is None or self._length != n:
-            self._view = self.data[:n]
-            self._view.flags.writeable = False
+            self._view = read_only(self.data[:n])
             self._length = n
         return self._view
 
@@ -111,21 +110,15 @@ class CountCol(Col):
         """Sums over domains, from now on kept; they cannot be written by others."""
         for known, sums in self._sums:
             if known is ids and len(sums) == size:
-                return _unwritable(sums)
+                return read_only(sums)
         sums = summed(self.view(n), ids, size)
         self._sums.append((ids, sums))
         if len(self._sums) > MAX_SUMS:
             del self._sums[0]
-        return _unwritable(sums)
+        return read_only(sums)
 
     def forget_sums(self) -> None:
         self._sums.clear()
-
-
-def _unwritable(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 class Columns:
@@ -147,9 +140,7 @@ class Columns:
 
     def share(self, col: Col) -> Col:
         """An array of what this was forked from, copied when it is first written to."""
-        data = col.data[:]
-        data.flags.writeable = False
-        return self._kept(Col(data, col.fill, is_shared=True))
+        return self._kept(Col(read_only(col.data), col.fill, is_shared=True))
 
     def make(self, dtype: type[np.generic], fill: Any = 0) -> Col:
         """A new array that follows every growth and move from now on."""

@@ -50,6 +50,8 @@ class Settings:
     order: Callable[[], Rows] | None = None
     """Rows in search order, when fewer than all nodes are looked at."""
     start: int = 0
+    is_dry_run: bool = False
+    """Will nothing be done about the decision?  See ``CycleState.is_dry_run``."""
 
     @property
     def number(self) -> int:
@@ -115,6 +117,7 @@ class Evaluator:
     async def deciding(self, pod: Pod, settings: Settings, extending: Extending) -> Decision:
         """As ``decide``, with extenders asked where they have a say; waits for them and for nothing else."""
         decision = Decision(pod, self._profile.scheduler_name)
+        decision.state.is_dry_run = settings.is_dry_run
         calls = Calls(pod, self._sampled)
         evaluation = _Evaluation(decision, calls, self._filters, self._everybody, None, settings, extending)
         try:

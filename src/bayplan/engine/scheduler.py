@@ -27,6 +27,7 @@ from bayplan.engine.queue.scheduling_queue import SchedulingQueue
 from bayplan.engine.scoring import scramble
 from bayplan.engine.store import Shelf
 from bayplan.engine.waiting_pods import WaitingPods
+from bayplan.engine.what_if import Means, Sight, WhatIf
 from bayplan.errors import GO_THROUGH
 from bayplan.framework.config.model import INITIAL_BACKOFF_S, MAX_BACKOFF_S
 from bayplan.framework.cycle_state import CycleState
@@ -69,6 +70,7 @@ class Scheduler:
         self.clock = clock
         self.cache = ClusterCache()
         self.waiting = WaitingPods()
+        self._sight = Sight(self.cache, self.waiting)
         self.seed = seed
         self._writer = writer
         self._events = events
@@ -93,6 +95,7 @@ class Scheduler:
         for name, handle in self._handles.items():
             handle.nominated = self.queue
             handle.filters = filters[name]
+        self._means = Means(filters, self._sight, clock, seed)
         self._evaluators = {
             name: Evaluator(filters[name], self.cache, remembers=remember_classes, metrics=metrics)
             for name in self.profiles
@@ -195,27 +198,13 @@ class Scheduler:
             batch.commit()
         return outcomes
 
-    def decide(self, pod: Pod, *, cycle: int = 0) -> Decision:
-        """
-        What would happen to this pod now, with every reason and score.  Changes nothing (but where a partial search
-        starts next), and asks no extender.
-        """
-        settings = self._settings(self.profiles[pod.scheduler_name], cycle)
-        decision = self._evaluators[pod.scheduler_name].decide(pod, settings)
-        if cycle:
-            self._start = settings.start
-        return decision
+    def decide(self, pod: Pod) -> Decision:
+        """What would happen to this pod now, with every reason and score.  Changes nothing, and asks no extender."""
+        return self.what_if().decide(pod)
 
-    def would_commit(self, decision: Decision) -> Status:
-        """What Reserve and Permit would say to a decision with a node; undone at once."""
-        profile = self.profiles[decision.profile_name]
-        status = committing.commit(decision, profile, self.cache, self.waiting, self.clock)
-        if status.is_success or status.is_wait:
-            held = self.waiting.get(decision.pod.uid)
-            if held is not None:
-                status = Status(status.code, tuple(sorted(held.pending_plugins)))
-            committing.undo(decision, profile, self.cache, self.waiting)
-        return status
+    def what_if(self) -> WhatIf:
+        """The cluster as it is now, to be changed and asked about without anything happening."""
+        return WhatIf(self.cache, self.waiting, self._means, self._start)
 
     async def ask(self, intent: AskExtenders) -> ExtendersAnswered:
         """Run the cycle for an ``AskExtenders`` intent; it ends with a decision whatever happens."""
@@ -315,10 +304,10 @@ class Scheduler:
         if handle is None:
             handle = self._handles[profile_name] = Handle(
                 clock=self.clock,
-                snapshot=self.cache.snapshot,
+                snapshot=self._sight.snapshot,
                 objects=self._shelf,
                 nominated=_NobodyNominated(),
-                waiting=self.waiting,
+                waiting=self._sight,
                 filters=_NoFiltersYet(),
                 is_preempting=self._preempting.__contains__,
                 writer=self._writer,

@@ -7,7 +7,7 @@ Pods held by Permit: each waits until every plugin that held it allows it, one r
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from bayplan.clock import Clock, wait_at_most
 from bayplan.framework.config.duration import format_duration
@@ -31,6 +31,12 @@ class WaitingPod:
         self._pending = set(timeouts)
         self._outcome: Status | None = None
         self._wake: asyncio.Event | None = None
+
+    def copy(self) -> WaitingPod:
+        """The same pod, held by the same plugins; nobody waits for this one."""
+        copy = WaitingPod(self.pod, self.node_name, {}, self._clock)
+        copy._deadlines, copy._pending, copy._outcome = dict(self._deadlines), set(self._pending), self._outcome
+        return copy
 
     @property
     def pending_plugins(self) -> frozenset[str]:
@@ -97,5 +103,11 @@ class WaitingPods:
     def get(self, uid: str) -> WaitingPod | None:
         return self._pods.get(uid)
 
-    def list(self) -> Iterable[WaitingPod]:
+    def list(self) -> Sequence[WaitingPod]:
         return list(self._pods.values())
+
+    def copy(self) -> WaitingPods:
+        """The same pods, held once more: what becomes of these moves nobody."""
+        copy = WaitingPods()
+        copy._pods = {uid: waiting.copy() for uid, waiting in self._pods.items()}
+        return copy

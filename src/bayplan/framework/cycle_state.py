@@ -28,10 +28,12 @@ class Key(Generic[T]):
 class CycleState:
     """What plugins remember between the extension points of one cycle."""
 
-    __slots__ = ("_values", "skip_filter", "skip_score", "skip_pre_bind")
+    __slots__ = ("_values", "is_dry_run", "skip_filter", "skip_score", "skip_pre_bind")
 
     def __init__(self) -> None:
         self._values: dict[Key[Any], Any] = {}
+        self.is_dry_run = False
+        """The decision is only to be looked at (``explain``, a what-if): a plugin must record nothing about it."""
         self.skip_filter: set[str] = set()
         self.skip_score: set[str] = set()
         self.skip_pre_bind: set[str] = set()
@@ -56,6 +58,7 @@ class CycleState:
         """A copy that shares the values: for another pod of which plugins read the same."""
         copy = CycleState.__new__(CycleState)
         copy._values = self._values.copy()
+        copy.is_dry_run = self.is_dry_run
         copy.skip_filter = self.skip_filter.copy()
         copy.skip_score = self.skip_score.copy()
         copy.skip_pre_bind = set()
@@ -64,6 +67,7 @@ class CycleState:
     def clone(self) -> CycleState:
         """A copy whose values can be changed without touching this one."""
         copy = CycleState()
+        copy.is_dry_run = self.is_dry_run
         copy.skip_filter = set(self.skip_filter)
         copy.skip_score = set(self.skip_score)
         copy.skip_pre_bind = set(self.skip_pre_bind)

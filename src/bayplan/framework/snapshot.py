@@ -60,6 +60,13 @@ volumes of pods may have to be attached to the node, a volume of two pods counte
 """
 
 
+def read_only(column: Column) -> Column:
+    """The same numbers, to be handed to plugins."""
+    view = column.view()
+    view.flags.writeable = False
+    return view
+
+
 @dataclass(frozen=True, slots=True)
 class LabelColumn:
     """One node label as numbers: ``ids[row]`` indexes ``values``; -1 where the node lacks the label."""

@@ -87,7 +87,8 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
 
     def post_filter(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> PostFilterResult | Verdict:
         handle = handle_of(self)
-        handle.metrics.counter("preemption_attempts_total")
+        if not state.is_dry_run:
+            handle.metrics.counter("preemption_attempts_total")
         ineligible = _ineligible(pod, diagnosis)
         if ineligible:
             return unschedulable(ineligible)

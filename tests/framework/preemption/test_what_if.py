@@ -21,6 +21,7 @@ BIG = (
     pod("big").on("n1").cpu("1").memory("1Gi").request(ephemeral_storage="5Gi").scalar(GPU, 2).port(80).label(app="web")
 )
 BARE = pod("bare").on("n1")
+SHY = pod("shy").on("n1").anti_affinity({"app": "web"}, "kubernetes.io/hostname")
 
 
 def small_cluster(*pods: Any) -> ClusterCache:
@@ -168,3 +169,20 @@ def test_terms_are_those_of_the_real_pods() -> None:
     for row, count in ((0, 0), (1, 1)):
         (term,) = cache.nodes.node(row).as_table().terms(TermKind.REQUIRED_ANTI_AFFINITY, web)
         assert (term.topology_key, term.weight, term.counts.tolist()) == ("kubernetes.io/hostname", 0, [count])
+
+
+@pytest.mark.parametrize("is_imagined", [False, True])
+def test_plugins_can_write_to_no_column_of_a_single_node(is_imagined: bool) -> None:
+    view: NodeView = small_cluster(BIG, SHY).nodes.node(1)
+    if is_imagined:
+        view = WhatIfNode(view)
+        view.add_pod(BARE.build())
+    alone = OneNodeTable(view)
+    columns = [getattr(alone, name) for name in (*COLUMNS, "revision")]
+    columns += [alone.label("topology.kubernetes.io/zone").ids, alone.scalar_alloc(GPU), alone.scalar_req(GPU)]
+    columns += [alone.derive("length", lambda each: len(each.name), np.int64), alone.matching_pods(WEB)]
+    columns += [term.counts for term in alone.terms(TermKind.REQUIRED_ANTI_AFFINITY, BIG.build())]
+    assert len(columns) == len(COLUMNS) + 7
+    for column in columns:
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = 1

@@ -7,7 +7,7 @@ import pytest
 
 from bayplan.framework.preemption.what_if import WhatIfNode
 from bayplan.framework.preemption.what_if_rows import TAKEN, WhatIfRows, amounts_of
-from bayplan.framework.snapshot import NodeTable, NodeView
+from bayplan.framework.snapshot import COLUMNS, NodeTable, NodeView
 from bayplan.testing import cluster, node, pod
 
 GPU = "example.com/gpu"
@@ -91,3 +91,17 @@ def test_who_the_pods_are_nobody_has_imagined(ask: object) -> None:
     assert callable(ask)
     with pytest.raises(TypeError, match=r"must not promise Depends\.AMOUNTS"):
         ask(WhatIfRows(table(), rows(0)))
+
+
+@pytest.mark.parametrize("is_moved", [False, True])
+def test_plugins_can_write_to_no_imagined_column(is_moved: bool) -> None:
+    imagined = WhatIfRows(table(), rows(2, 0))
+    if is_moved:
+        imagined.move(slice(None), np.ones((2, len(TAKEN)), np.int64), 1)
+        imagined.move_scalar(GPU, slice(None), np.ones(2, np.int64), 1)
+    columns = [getattr(each, name) for each in (imagined, imagined.part(rows(1))) for name in (*COLUMNS, "revision")]
+    columns += [imagined.label("topology.kubernetes.io/zone").ids, imagined.scalar_alloc(GPU), imagined.scalar_req(GPU)]
+    columns.append(imagined.derive("length", lambda each: len(each.name), np.int64))
+    for column in columns:
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = 1

@@ -136,6 +136,16 @@ def test_kinds_that_cannot_be_read_are_named() -> None:
 def test_with_release_the_message_says_when() -> None:
     made = desk(machine(node="gone"), instance(), whenNodeIsGone="Release", releaseAfter="30m")
     assert made.why(launcher()).endswith("; it is released when that has been so for 30m0s")
+    assert made.plugin._gone.next_due_s() is not None
+
+
+def test_a_pod_that_is_only_looked_at_is_not_noted() -> None:
+    made = desk(machine(node="gone"), instance(), whenNodeIsGone="Release", releaseAfter="30m")
+    state = CycleState()
+    state.is_dry_run = True
+    made.plugin.pre_filter(state, launcher(), made.cache.nodes)
+    assert made.plugin._gone.next_due_s() is None
+    assert not made.plugin._notes.woken.is_set()
 
 
 def test_another_annotation_can_be_used() -> None:

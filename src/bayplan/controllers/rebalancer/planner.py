@@ -13,11 +13,12 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass, field
 
+from bayplan.controllers.rebalancer.imagined_moves import leave, place, replacement_of, waiting_pod
 from bayplan.controllers.rebalancer.observed import Observed, controller_of, is_ready
 from bayplan.controllers.rebalancer.protection import Protection
 from bayplan.controllers.rebalancer.survey import Group, Survey, Surveyor
 from bayplan.controllers.rebalancer.terms import Terms
-from bayplan.controllers.rebalancer.what_if_cluster import Imagined, replacement_of, waiting_pod
+from bayplan.engine.what_if import WhatIf
 from bayplan.objects.deletion_cost import deletion_cost
 from bayplan.objects.pod import Pod
 from bayplan.objects.times import parse_time
@@ -93,13 +94,13 @@ class Planner:
         moves: list[Move] = []
         kept: dict[str, str] = {}
         needed = 0
-        with Imagined(self._observed.scheduler) as imagined:
-            for group in survey.groups:
-                search = _Search(self._surveyor, rules, group, protection, imagined, bounced)
-                needed += search.prepare()
-                most = limit if few is None or needed <= EXACT else min(limit, few)
-                moves += search.run(max(0, most - len(moves)))
-                kept |= search.kept
+        imagined = self._observed.scheduler.what_if()
+        for group in survey.groups:
+            search = _Search(self._surveyor, rules, group, protection, imagined, bounced)
+            needed += search.prepare()
+            most = limit if few is None or needed <= EXACT else min(limit, few)
+            moves += search.run(max(0, most - len(moves)))
+            kept |= search.kept
         return Plan(tuple(moves), needed, kept)
 
 
@@ -112,7 +113,7 @@ class _Search:
         rules: Rules,
         group: Group,
         protection: Protection,
-        imagined: Imagined,
+        imagined: WhatIf,
         bounced: Bounced,
     ) -> None:
         self._surveyor = surveyor
@@ -136,7 +137,7 @@ class _Search:
                 continue
             node = self._imagined.decide(waiting_pod(pod)).node
             if node is not None:
-                self._imagined.place(pod, node)
+                place(self._imagined, pod, node)
                 self._counts[self._domain(pod.assigned_to(node))] += 1
         return min(self._over(), self._lacking())
 
@@ -146,18 +147,15 @@ class _Search:
         if not self._most:
             return []
         self._tries = 2 * self._most + SPARE_TRIES
-        candidates = self._candidates()
-        mark = self._imagined.mark
-        self._go([], candidates)
-        self._imagined.back_to(mark)
+        self._go([], self._candidates(), self._imagined)
         for move in self._best:
-            self._imagined.leave(move.pod)
-            self._imagined.place(replacement_of(move.pod), move.node)
+            leave(self._imagined, move.pod)
+            place(self._imagined, replacement_of(move.pod), move.node)
         return self._best
 
     # -- searching --
 
-    def _go(self, path: list[Move], candidates: dict[str, list[Pod]]) -> bool:
+    def _go(self, path: list[Move], candidates: dict[str, list[Pod]], then: WhatIf) -> bool:
         """Go on from the moves made so far; true when it cannot get better, or no question is left."""
         if len(path) > len(self._best):
             self._best = list(path)
@@ -175,31 +173,30 @@ class _Search:
                 tried.add(shape)
                 if self._tries <= 0:
                     return True
-                if self._try(pod, name, path, candidates):
+                if self._try(pod, name, path, candidates, then):
                     return True
         return False
 
-    def _try(self, pod: Pod, source: str, path: list[Move], candidates: dict[str, list[Pod]]) -> bool:
-        """Imagine one move; if it is one, go on from there, and undo it if that does not lead to the end."""
+    def _try(self, pod: Pod, source: str, path: list[Move], candidates: dict[str, list[Pod]], then: WhatIf) -> bool:
+        """Imagine one move more; if it is one, go on from there."""
         self._tries -= 1
-        mark = self._imagined.mark
-        self._imagined.leave(pod)
+        moved = then.fork()
+        leave(moved, pod)
         self._counts[source] -= 1
-        move = self._judged(pod, source)
+        move = self._judged(pod, source, moved)
         if move is not None:
-            self._imagined.place(replacement_of(pod), move.node)
+            place(moved, replacement_of(pod), move.node)
             self._counts[move.target] += 1
-            if self._go([*path, move], candidates):
+            if self._go([*path, move], candidates, moved):
                 return True
             self._counts[move.target] -= 1
         self._counts[source] += 1
-        self._imagined.back_to(mark)
         return False
 
-    def _judged(self, pod: Pod, source: str) -> Move | None:
+    def _judged(self, pod: Pod, source: str, then: WhatIf) -> Move | None:
         """Where the engine would put the replacement, if that helps."""
         replacement = replacement_of(pod)
-        decision = self._imagined.decide(replacement)
+        decision = then.decide(replacement)
         if decision.node is None:
             self.kept.setdefault(pod.key, f"its replacement fits nowhere: {decision.message}")
             return None

@@ -23,6 +23,7 @@ from bayplan.framework.snapshot import (
     PodMatcher,
     TermColumn,
     TermKind,
+    read_only,
 )
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
@@ -108,9 +109,8 @@ class OneNodeTable(NodeTable):
         self.objects_generation = whole.objects_generation
         self.taint_sets = whole.taint_sets
         for column, dtype in COLUMNS.items():
-            setattr(self, column, np.array([getattr(node, column)], dtype))
-        is_imagined = isinstance(node, WhatIfNode)
-        self.revision = np.array([-1 if is_imagined else whole.revision[node.row]], np.int64)
+            setattr(self, column, _one(getattr(node, column), dtype))
+        self.revision = _one(-1 if isinstance(node, WhatIfNode) else whole.revision[node.row], np.int64)
 
     def row_of(self, name: str) -> int | None:
         return 0 if name == self._node.name else None
@@ -129,10 +129,10 @@ class OneNodeTable(NodeTable):
         return LabelColumn(key, self._slice(whole.ids), whole.values, whole.id_of)
 
     def scalar_alloc(self, resource: str) -> npt.NDArray[np.int64]:
-        return np.array([self._node.scalar_alloc(resource)], np.int64)
+        return _one(self._node.scalar_alloc(resource), np.int64)
 
     def scalar_req(self, resource: str) -> npt.NDArray[np.int64]:
-        return np.array([self._node.scalar_req(resource)], np.int64)
+        return _one(self._node.scalar_req(resource), np.int64)
 
     def derive(self, name: str, of: Callable[[Node], Any], dtype: type[np.generic]) -> Column:
         return self._slice(self._node.table.derive(name, of, dtype))
@@ -162,7 +162,7 @@ class OneNodeTable(NodeTable):
             for pod in self._node.pods
             if all(matcher.matches(pod) for matcher in all_of) and not (skip_terminating and pod.is_terminating)
         )
-        return np.array([count], np.int32)
+        return _one(count, np.int32)
 
     def terms(self, kind: TermKind, pod: Pod) -> Sequence[TermColumn]:
         whole = self._node.table.terms(kind, pod)
@@ -171,3 +171,8 @@ class OneNodeTable(NodeTable):
     def _slice(self, column: Column) -> Column:
         row = self._node.row
         return column[row : row + 1]
+
+
+def _one(value: Any, dtype: type[np.generic]) -> Column:
+    """A column of one row, which cannot be written."""
+    return read_only(np.array([value], dtype))

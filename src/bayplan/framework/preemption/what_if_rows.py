@@ -24,6 +24,7 @@ from bayplan.framework.snapshot import (
     Rows,
     TermColumn,
     TermKind,
+    read_only,
 )
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
@@ -53,7 +54,7 @@ class WhatIfRows(NodeTable):
         self._taken = np.stack([getattr(whole, name)[rows] for name in TAKEN]) if taken is None else taken
         self._scalars: dict[str, npt.NDArray[np.int64]] = {}
         for name, column in zip(TAKEN, self._taken, strict=True):
-            setattr(self, name, column)
+            setattr(self, name, read_only(column))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -69,7 +70,7 @@ class WhatIfRows(NodeTable):
 
     def move_scalar(self, resource: str, at: Rows | slice, amounts: npt.NDArray[np.int64], sign: int) -> None:
         """The same for an extended resource."""
-        self.scalar_req(resource)[at] += sign * amounts
+        self._scalar(resource)[at] += sign * amounts
 
     def part(self, at: Rows) -> WhatIfRows:
         """Some of these rows as they are imagined now; they go their own way from here."""
@@ -84,9 +85,9 @@ class WhatIfRows(NodeTable):
         if name == "names":
             value: Any = [self.whole.names[row] for row in self.rows.tolist()]
         elif name == "revision":
-            value = np.full(len(self), -1, np.int64)
+            value = read_only(np.full(len(self), -1, np.int64))
         elif name in COLUMNS:
-            value = getattr(self.whole, name)[self.rows]
+            value = self._some(getattr(self.whole, name))
         else:
             raise AttributeError(f"a node table has no {name}")
         self.__dict__[name] = value
@@ -107,15 +108,21 @@ class WhatIfRows(NodeTable):
 
     def label(self, key: str) -> LabelColumn:
         whole = self.whole.label(key)
-        return LabelColumn(key, whole.ids[self.rows], whole.values, whole.id_of)
+        return LabelColumn(key, self._some(whole.ids), whole.values, whole.id_of)
 
     def derive(self, name: str, of: Callable[[Node], Any], dtype: type[np.generic]) -> Column:
-        return self.whole.derive(name, of, dtype)[self.rows]
+        return self._some(self.whole.derive(name, of, dtype))
 
     def scalar_alloc(self, resource: str) -> npt.NDArray[np.int64]:
-        return self.whole.scalar_alloc(resource)[self.rows]
+        return self._some(self.whole.scalar_alloc(resource))
 
     def scalar_req(self, resource: str) -> npt.NDArray[np.int64]:
+        return read_only(self._scalar(resource))
+
+    def _some(self, column: Column) -> Column:
+        return read_only(column[self.rows])
+
+    def _scalar(self, resource: str) -> npt.NDArray[np.int64]:
         column = self._scalars.get(resource)
         if column is None:
             column = self._scalars[resource] = self.whole.scalar_req(resource)[self.rows]

@@ -118,7 +118,7 @@ class StickyVM(PreFilterPlugin, FilterPlugin, PostBindPlugin):
             return None
         log.info("PreFilter: already sticky to node", pod=pod.key, owner=str(found.place), node=node)
         if nodes.row_of(node) is None:
-            return self._missed(node, found.place, pod)
+            return self._missed(node, found.place, pod, state)
         return PreFilterResult(frozenset({node}), sticking.others.message)
 
     def filter_node(self, state: CycleState, pod: Pod, node: NodeView) -> Verdict:
@@ -158,7 +158,7 @@ class StickyVM(PreFilterPlugin, FilterPlugin, PostBindPlugin):
         if isinstance(found, Loose) and found.why:
             handle_of(self).events.emit(pod, type="Normal", reason="NotSticky", action="Binding", note=found.why)
 
-    def _missed(self, node: str, place: Place, pod: Pod) -> Status:
+    def _missed(self, node: str, place: Place, pod: Pod, state: CycleState) -> Status:
         """The node is not there at all."""
         if not is_subdomain(node):
             said = json.dumps(node[:MAX_SHOWN])
@@ -166,8 +166,9 @@ class StickyVM(PreFilterPlugin, FilterPlugin, PostBindPlugin):
             return unresolvable(f"{place} sticks to {said}, which cannot be a node; {fix}")
         text = f"{place} sticks to node {node}, which is not in the cluster"
         if self.args.when_node_is_gone == RELEASE:
-            self._gone.missed(node, place, pod)
-            self._notes.woken.set()
+            if not state.is_dry_run:
+                self._gone.missed(node, place, pod)
+                self._notes.woken.set()
             text += f"; it is released when that has been so for {format_duration(self.args.release_after)}"
         return unresolvable(text)
 

@@ -62,25 +62,15 @@ def known_subjects(world: World) -> dict[Subject, None]:
 
 def explain(scheduler: Scheduler, pod: Pod) -> dict[str, Any]:
     """One pod as the scheduler sees it now; a pod on a node is judged as if it were not there yet."""
+    imagined = scheduler.what_if()
     if pod.node_name:
         waiting = pod.evolve(spec=replace(pod.spec, node_name=""), status=replace(pod.status, nominated_node_name=""))
-        scheduler.cache.remove_pod(pod)
-        try:
-            return plugin_numbers.add(_document(scheduler.decide(waiting), pod, None), scheduler, waiting)
-        finally:
-            scheduler.cache.add_pod(pod)
-    decision = scheduler.decide(pod)
+        imagined.cache.remove_pod(pod)
+        return plugin_numbers.add(_document(imagined.decide(waiting), pod, None), imagined, waiting)
+    decision = imagined.decide(pod)
     gated_by = scheduler.queue.gated_reason(pod.uid)
-    after = SUCCESS if gated_by is not None or decision.node is None else _after(scheduler, decision)
-    return plugin_numbers.add(_document(decision, pod, gated_by, after), scheduler, pod)
-
-
-def _after(scheduler: Scheduler, decision: Decision) -> Status:
-    """What Reserve and Permit say; a pod that they hold already is not asked about again."""
-    held = scheduler.waiting.get(decision.pod.uid)
-    if held is not None:
-        return Status(Code.WAIT, tuple(sorted(held.pending_plugins)))
-    return scheduler.would_commit(decision)
+    after = SUCCESS if gated_by is not None or decision.node is None else imagined.would_commit(decision)
+    return plugin_numbers.add(_document(decision, pod, gated_by, after), imagined, pod)
 
 
 def _document(decision: Decision, pod: Pod, gated_by: Status | None, after: Status = SUCCESS) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bayplan.engine.plugin_calls import complain
-from bayplan.engine.scheduler import Scheduler
+from bayplan.engine.what_if import WhatIf
 from bayplan.errors import GO_THROUGH
 from bayplan.framework.plugin import Plugin
 from bayplan.framework.snapshot import NodeView
@@ -14,19 +14,20 @@ from bayplan.objects.pod import Pod
 from bayplan.text_layout import table
 
 
-def add(document: dict[str, Any], scheduler: Scheduler, pod: Pod) -> dict[str, Any]:
+def add(document: dict[str, Any], imagined: WhatIf, pod: Pod) -> dict[str, Any]:
     """The document with ``numbers`` (lines by plugin) at every node of which a plugin has something to tell."""
-    profile = scheduler.profiles.get(pod.scheduler_name)
+    profile = imagined.profile(pod.scheduler_name)
     if profile is None:
         return document
     tellers = [each for each in profile.instances.values() if type(each).tell is not Plugin.tell]
-    nodes = scheduler.cache.nodes
-    for node in document["nodes"] if tellers else ():
-        row = nodes.row_of(node["name"])
-        if row is not None:
-            numbers = {name: lines for name, lines in _told(tellers, pod, nodes.node(row)) if lines}
-            if numbers:
-                node["numbers"] = numbers
+    nodes = imagined.cache.nodes
+    with imagined.seen_by_plugins():
+        for node in document["nodes"] if tellers else ():
+            row = nodes.row_of(node["name"])
+            if row is not None:
+                numbers = {name: lines for name, lines in _told(tellers, pod, nodes.node(row)) if lines}
+                if numbers:
+                    node["numbers"] = numbers
     return document
 
 
