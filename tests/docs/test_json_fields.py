@@ -169,6 +169,7 @@ def commands() -> list[list[str]]:
         ["simulate", *load, *config, "--for", "80m", "--outage", "20m-75m", "--now", NOW],
         ["rebalancer", "--dry-run", "-f", "misplaced.yaml"],
         *(["explain", what, "-f", "cluster.yaml"] for what in ("big", "urgent", "eater", "gated", "deploy/web")),
+        ["explain", "training", "-f", str(EXAMPLES / "11-devices")],
         ["place", "-f", str(PLACEMENT), "--now", NOW],
         ["plugins"],
         ["bench", "plain", "--nodes", "5", "--pods", "5"],

@@ -75,7 +75,7 @@ def test_a_constraint_tells_the_value() -> None:
     assert told(slice_of("n1", devices), claim("c", request(count=2), constraints=match)) == {
         "r0": {
             "d0": FREE,
-            "d1": "constraint: its gpu.example.com/numa is 1, and devices chosen before have another",
+            "d1": "constraint: its gpu.example.com/numa is 1, another than that of d0 of request r0",
             "d2": "constraint: it has no gpu.example.com/numa",
         }
     }

@@ -25,7 +25,7 @@ from bayplan.plugins.dynamic_resources.shape import AllocationError, Shape, Want
 from bayplan.plugins.dynamic_resources.usage import Usage
 
 Missing: TypeAlias = "list[dict[str, Any]]"
-"""``[{claim, request, devices: [{driver, pool, device, why}]}]``, as ``explain -o json`` has it."""
+"""``[{claim, request, short, devices: [{driver, pool, device, selected, why}]}]``, as ``explain -o json`` has it."""
 
 FREE = "could be had, but not together with what else is asked for"
 
@@ -35,11 +35,27 @@ _NAMES = re.compile(r"device\.(?:attributes|capacity)\[[\"']([^\"']+)[\"']\]\.\?
 class _Listener:
     """The first thing that kept each device from each request."""
 
-    def __init__(self) -> None:
+    def __init__(self, shape: Shape, devices: NodeDevices, columns: DeviceColumns) -> None:
         self.first: dict[tuple[int, int], tuple[Obstacle, Any]] = {}
+        self.search = Search(shape, devices, columns, turned_down=self._hear)
+        self._shape = shape
+        self._devices = devices
 
-    def __call__(self, wanted: Wanted, position: int, obstacle: Obstacle, details: Any) -> None:
-        self.first.setdefault((wanted.number, position), (obstacle, details))
+    def _hear(self, wanted: Wanted, position: int, obstacle: Obstacle, details: Any) -> None:
+        if (wanted.number, position) in self.first:
+            return
+        if obstacle is Obstacle.CONSTRAINT:
+            details = details, self._beside(details)
+        self.first[wanted.number, position] = obstacle, details
+
+    def _beside(self, constraint: int) -> list[str]:
+        """The devices that a constraint binds at this point of the search, with their requests."""
+        bound = ((each, self._shape.wanted[each.wanted]) for each in self.search.chosen())
+        return [
+            f"{self._devices.at(choice.position).key[2]} of request {wanted.full_name}"
+            for choice, wanted in bound
+            if constraint in wanted.constraints
+        ]
 
 
 def missing(
@@ -50,30 +66,40 @@ def missing(
     usage: Usage,
     selectors: Selectors,
 ) -> Missing:
-    """What kept each request from devices; requests that could have any device are left out."""
-    heard = _Listener()
+    """What kept each request from devices; requests that could have any device, and enough, are left out."""
+    heard = _Listener(shape, devices, columns)
     # What was heard until something went wrong is still true.
     with suppress(AllocationError, SearchTimeoutError):
-        Search(shape, devices, columns, turned_down=heard).run()
+        heard.search.run()
     told: Missing = []
     for wanted in shape.wanted:
         entries = _unusable(devices)
         kept = len(entries)
+        expressions = (*wanted.device_class.expressions, *wanted.asks.expressions)
+        free = 0
         for position in range(len(devices.rows)):
             found = heard.first.get((wanted.number, position))
             key = devices.at(position).key
+            number = int(columns.sort[devices.rows[position]])
+            is_selected = selectors.answer(expressions, number, columns.sorts[number]) is True
             why = FREE
             if found is not None:
                 kept += 1
-                number = int(columns.sort[devices.rows[position]])
                 why = _why(*found, wanted, shape, columns.sorts[number], number, key, usage, selectors)
-            entries.append(dict(zip(("driver", "pool", "device", "why"), (*key, why), strict=True)))
-        if kept or not entries:
-            told.append({"claim": claims[wanted.claim].key, "request": wanted.full_name, "devices": entries})
+            free += found is None and is_selected
+            entries.append(_entry(*key, is_selected, why))
+        short = max(0, (1 if wanted.asks.wants_all else wanted.asks.number) - free)
+        if kept or short:
+            name = {"claim": claims[wanted.claim].key, "request": wanted.full_name}
+            told.append({**name, "short": short, "devices": entries})
     return told
 
 
-def _unusable(devices: NodeDevices) -> list[dict[str, str]]:
+def _entry(driver: str, pool: str, device: str, is_selected: bool, why: str) -> dict[str, Any]:
+    return {"driver": driver, "pool": pool, "device": device, "selected": is_selected, "why": why}
+
+
+def _unusable(devices: NodeDevices) -> list[dict[str, Any]]:
     """Pools that nothing is taken from."""
     entries = []
     for view in devices.pools:
@@ -81,7 +107,7 @@ def _unusable(devices: NodeDevices) -> list[dict[str, str]]:
             is_new = view.condition is Condition.INCOMPLETE
             why = "the pool is being updated: not all of its slices are there"
             why = why if is_new else f"the pool is invalid: {view.why}"
-            entries.append({"driver": view.key[0], "pool": view.key[1], "device": "", "why": why})
+            entries.append(_entry(*view.key, "", False, why))
     return entries
 
 
@@ -113,8 +139,9 @@ def _why(
         case Obstacle.TAINT:
             value = f"={details.value}" if details.value else ""
             return f"taint {details.key}{value}:{details.effect} is not tolerated"
-    constraint = shape.constraints[details]
-    return _constrained(constraint.attribute, constraint.is_match, sort)
+    number, beside = details
+    constraint = shape.constraints[number]
+    return _constrained(constraint.attribute, constraint.is_match, sort, beside)
 
 
 def _unselected(wanted: Wanted, sort: Sort, number: int, selectors: Selectors) -> str:
@@ -148,12 +175,12 @@ def _short(take: Take, used: int) -> str:
     return f"{take.amount.text} of {take.name} is asked for, and {_amount(take.whole - used)} is left"
 
 
-def _constrained(name: str, is_match: bool, sort: Sort) -> str:
+def _constrained(name: str, is_match: bool, sort: Sort, beside: Sequence[str]) -> str:
     value = attribute_of(sort.attributes, sort.driver, name)
     if value is None:
         return f"constraint: it has no {name}"
-    rule = "and devices chosen before have another" if is_match else "as of a device chosen before"
-    return f"constraint: its {name} is {value[1]}, {rule}"
+    rule = "another than that of" if is_match else "the same as that of one of"
+    return f"constraint: its {name} is {value[1]}, {rule} {', '.join(beside)}"
 
 
 def _amount(nano: int) -> str:

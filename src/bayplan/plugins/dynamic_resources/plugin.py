@@ -253,7 +253,7 @@ class DynamicResources(
         """
         For each request that a node cannot serve: its devices, and the first thing that keeps each from it.
 
-        As ``missing`` in the document of ``explain``: ``[{claim, request, devices: [{driver, pool, device, why}]}]``.
+        As ``missing`` in the document of ``explain``.
         """
         state = CycleState()
         self.pre_filter(state, pod, node.table)

@@ -114,6 +114,10 @@ class Search:
         invalid = any(view.condition is Condition.INVALID for view in self._devices.pools)
         return Answer((), INVALID_POOLS if invalid else CANNOT_ALLOCATE)
 
+    def chosen(self) -> list[Choice]:
+        """What this attempt has so far, for those who explain."""
+        return [choice for each in self._chosen for choice in each]
+
     # -- before the search --
 
     def _gather(self) -> None:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from bayplan.engine.failures import one_node
 from bayplan.engine.scheduler import Scheduler
+from bayplan.engine.what_if import WhatIf
 from bayplan.errors import InputError
 from bayplan.framework.decision import Decision
 from bayplan.framework.diagnosis import UNVISITED, Diagnosis
@@ -22,7 +23,7 @@ from bayplan.objects.pod import Pod
 from bayplan.objects.quantity import format_resource
 from bayplan.objects.resources import PODS
 from bayplan.plugins.resource_columns import allocatable, requested
-from bayplan.simulator.explain import plugin_numbers
+from bayplan.simulator.explain import devices, plugin_numbers
 from bayplan.simulator.explain.subject import POD, WORKLOADS, Subject, missing
 from bayplan.simulator.world import World
 
@@ -66,11 +67,15 @@ def explain(scheduler: Scheduler, pod: Pod) -> dict[str, Any]:
     if pod.node_name:
         waiting = pod.evolve(spec=replace(pod.spec, node_name=""), status=replace(pod.status, nominated_node_name=""))
         imagined.cache.remove_pod(pod)
-        return plugin_numbers.add(_document(imagined.decide(waiting), pod, None), imagined, waiting)
+        return _with_details(_document(imagined.decide(waiting), pod, None), imagined, waiting)
     decision = imagined.decide(pod)
     gated_by = scheduler.queue.gated_reason(pod.uid)
     after = SUCCESS if gated_by is not None or decision.node is None else imagined.would_commit(decision)
-    return plugin_numbers.add(_document(decision, pod, gated_by, after), imagined, pod)
+    return _with_details(_document(decision, pod, gated_by, after), imagined, pod)
+
+
+def _with_details(document: dict[str, Any], imagined: WhatIf, pod: Pod) -> dict[str, Any]:
+    return devices.add(plugin_numbers.add(document, imagined, pod), imagined, pod)
 
 
 def _document(decision: Decision, pod: Pod, gated_by: Status | None, after: Status = SUCCESS) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayplan.simulator.explain import plugin_numbers
+from bayplan.simulator.explain import devices, plugin_numbers
 from bayplan.simulator.explain.explanation import BOUND, SCHEDULABLE, UNSCHEDULABLE
 from bayplan.text_layout import Style, listed, plain, table
 
@@ -30,7 +30,8 @@ def details(document: dict[str, Any], top: int = 3) -> list[str]:
     """What follows the verdict, line by line."""
     lines: list[str] = []
     known = plugin_numbers.as_lines(document, max(top, MAX_MISSES))
-    for part in (_groups(document), _misses(document), _preemption(document), _scores(document, top), known):
+    claimed = devices.as_lines(document)
+    for part in (_groups(document), _misses(document), claimed, _preemption(document), _scores(document, top), known):
         if part:
             lines += ["", *part]
     return lines

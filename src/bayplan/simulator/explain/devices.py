@@ -1,0 +1,109 @@
+"""The devices that nodes would give a pod, or what keeps them back, as part of an explanation and as text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from bayplan.engine.what_if import WhatIf
+from bayplan.framework.snapshot import NodeView
+from bayplan.framework.status import Status
+from bayplan.objects.pod import Pod
+from bayplan.plugins.dynamic_resources.binding import Taken
+from bayplan.plugins.dynamic_resources.plugin import DynamicResources
+from bayplan.text_layout import table
+
+MOST_NODES = 3
+"""Nodes whose devices are told to people, those that come nearest first."""
+
+
+def add(document: dict[str, Any], imagined: WhatIf, pod: Pod) -> dict[str, Any]:
+    """The document with ``devices`` at nodes that can serve the pod's claims, and ``missing`` at those that cannot."""
+    profile = imagined.profile(pod.scheduler_name)
+    plugin = profile.instances.get(DynamicResources.name) if profile is not None else None
+    may_use = pod.spec.resource_claims or pod.requests.scalars
+    if not isinstance(plugin, DynamicResources) or not may_use:
+        return document
+    nodes = imagined.cache.nodes
+    with imagined.seen_by_plugins():
+        for node in document["nodes"]:
+            row = nodes.row_of(node["name"])
+            if row is not None:
+                node |= _told(plugin, pod, nodes.node(row), is_feasible=bool(node["feasible"]))
+    return document
+
+
+def _told(plugin: DynamicResources, pod: Pod, node: NodeView, *, is_feasible: bool) -> dict[str, Any]:
+    given = plugin.given(pod, node)
+    if isinstance(given, Status):
+        missing = plugin.missing(pod, node)
+        return {"missing": [each for each in missing if each["short"]] or missing} if missing else {}
+    devices = [*_devices(given)]
+    return {"devices": devices} if is_feasible and devices else {}
+
+
+def _devices(given: Iterable[Taken]) -> Iterator[dict[str, str]]:
+    """What claims are given, or have already."""
+    for taken in given:
+        results = taken.claim.results if taken.allocation is None else taken.allocation.devices.results
+        for each in results or ():
+            where = {"driver": each.driver, "pool": each.pool, "device": each.device}
+            yield {"claim": taken.claim.key, "request": each.request, **where}
+
+
+def as_lines(document: dict[str, Any]) -> list[str]:
+    """What the pod would be given on its node; else which devices the nearest nodes have and what keeps each."""
+    chosen = next((node for node in document["nodes"] if node["name"] == document["node"]), None)
+    if chosen is not None and chosen.get("devices"):
+        rows = [[each["claim"], each["request"], _named(each)] for each in chosen["devices"]]
+        return table(["CLAIM", "REQUEST", f"DEVICE ON {chosen['name']}"], rows).splitlines()
+    short = [node for node in document["nodes"] if node.get("missing")]
+    short.sort(key=_distance)
+    lines: list[str] = []
+    for node in short[:MOST_NODES]:
+        lines += [*([""] if lines else []), *_node_lines(node)]
+    if len(short) > MOST_NODES:
+        lines += ["", f"and {len(short) - MOST_NODES} more nodes without the devices"]
+    return lines
+
+
+def _node_lines(node: dict[str, Any]) -> Iterator[str]:
+    for lacking in node["missing"]:
+        yield f"{node['name']} cannot meet request {lacking['request']} of claim {lacking['claim']}:"
+        devices = lacking["devices"]
+        if not devices:
+            yield "  it has no devices"
+        for why, count in Counter(each["why"] for each in devices).items():
+            named = [_named(each) for each in devices if each["why"] == why]
+            shown = named[0] if count == 1 else f"{count} devices, {named[0]} first"
+            yield f"  {shown}: {why}"
+        hint = _would_fit_if(lacking)
+        if hint:
+            yield f"  {hint}"
+
+
+def _would_fit_if(lacking: dict[str, Any]) -> str:
+    """The nearest miss among the devices that the selectors let through; more than one missing is only counted."""
+    if lacking["short"] > 1:
+        return f"{lacking['short']} more devices are missing"
+    for begin, hint in (
+        ("in use by ", "{device} were given back"),
+        ("counter ", "the rest of {device} were free"),
+        ("taint ", "the claim tolerated the taint of {device}"),
+    ):
+        for each in lacking["devices"] if lacking["short"] else ():
+            if each["selected"] and each["why"].startswith(begin):
+                return f"would fit if {hint.format(device=_named(each))}"
+    return ""
+
+
+def _distance(node: dict[str, Any]) -> tuple[int, int]:
+    """Nodes that are short of fewer devices come first, and of those the ones with more that would do."""
+    short = sum(lacking["short"] for lacking in node["missing"])
+    selected = sum(each["selected"] for lacking in node["missing"] for each in lacking["devices"])
+    return short, -selected
+
+
+def _named(device: dict[str, str]) -> str:
+    return "/".join(filter(None, (device["driver"], device["pool"], device["device"])))
