@@ -20,7 +20,7 @@ from bayplan.engine.node_filters import NodeFilters
 from bayplan.framework.decision import Decision
 from bayplan.framework.preemption.dry_run import RowsDryRun
 from bayplan.framework.preemption.ranked_pods import RankedPods
-from bayplan.framework.preemption.victims import Candidate, DryRun, hurt
+from bayplan.framework.preemption.victims import Candidate, DryRun, cost
 from bayplan.framework.results import PostFilterResult
 from bayplan.framework.status import Code, Status
 from bayplan.objects.meta import LabelSelector, ObjectMeta
@@ -206,7 +206,7 @@ def test_columns_say_what_node_by_node_says(seed: int, monkeypatch: pytest.Monke
             candidates = by_hand(story.world, boss, decision)
             assert actual["candidates"] == candidates or not candidates
             if candidates:
-                chosen = min(candidates, key=lambda each: hurt(each, story.world.clock.now()))
+                chosen = min(candidates, key=lambda each: cost(each, story.world.clock.now()))
                 assert result.nomination.node_name == chosen.node_name
                 assert result.victims == chosen.victims
 
@@ -222,7 +222,7 @@ def test_both_forms_are_really_used(monkeypatch: pytest.MonkeyPatch) -> None:
         by_columns.append(found is not None)
         if found is not None:
             seen.extend(found.candidates)
-            assert found.hurts.tolist() == [[*hurt(each, self._now)] for each in found.candidates]
+            assert found.costs.tolist() == [[*cost(each, self._now)] for each in found.candidates]
         return found
 
     monkeypatch.setattr(RowsDryRun, "run", spied)

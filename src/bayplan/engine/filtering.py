@@ -258,7 +258,7 @@ def _consider_expected_pods(calls: Calls, filters: NodeFilters, state: CycleStat
             return
         imagined = crowded(WhatIfRows(nodes, expected.rows), expected.amounts, expected)
         try:
-            verdicts = filters.imagined(state, calls, imagined, None).first_nos()
+            verdicts = filters.imagined(state, calls, imagined, None).first_rejections()
         except PluginError:
             pass  # node by node it is found again, if it was not the form of the question
         else:

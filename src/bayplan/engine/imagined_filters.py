@@ -45,7 +45,7 @@ class ImaginedFilters:
         self._expecting, self._which = _common(rows, expected) if expected is not None else (_NONE, _NONE)
         self._expected = expected
 
-    def first_nos(self, *, amounts_only: bool = False) -> Verdicts:
+    def first_rejections(self, *, amounts_only: bool = False) -> Verdicts:
         """Per row the first no with expected pods there, else without them, since they may never come."""
         statuses: dict[Status, int] = {}
         codes = self._ask(self._rows, statuses, amounts_only)

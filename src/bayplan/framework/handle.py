@@ -70,7 +70,7 @@ class WaitingPods(Protocol):
 class RowFilters(Protocol):
     """The profile's filters over some imagined nodes."""
 
-    def first_nos(self, *, amounts_only: bool = False) -> Verdicts:
+    def first_rejections(self, *, amounts_only: bool = False) -> Verdicts:
         """
         What ``fits`` says of each row as it is imagined now.  ``amounts_only`` leaves out the filters that go by node
         objects, whose answers no imagined pod changes.

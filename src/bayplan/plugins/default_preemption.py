@@ -39,9 +39,9 @@ from bayplan.framework import (
 from bayplan.framework.diagnosis import fit_error, histogram
 from bayplan.framework.handle import handle_of
 from bayplan.framework.preemption.disruption_budgets import DisruptionBudgets
-from bayplan.framework.preemption.dry_run import NO_HURTS, Found, RowsDryRun, chunks, enough_of
+from bayplan.framework.preemption.dry_run import NO_COSTS, Found, RowsDryRun, chunks, enough_of
 from bayplan.framework.preemption.ranked_pods import RankedPods
-from bayplan.framework.preemption.victims import NO_VICTIMS, Candidate, DryRun, best, least
+from bayplan.framework.preemption.victims import NO_VICTIMS, Candidate, DryRun, best, cheapest
 from bayplan.framework.snapshot import NodeTable, Rows
 from bayplan.objects.pod import Pod
 
@@ -100,7 +100,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
                 return failed(f"preemption: {', '.join(broken)}")
             text = _hopeless(len(diagnosis.nodes), found.failures)
             return PostFilterResult(Nomination(""), status=unschedulable(text))
-        chosen = found.candidates[least(found.hurts)]
+        chosen = found.candidates[cheapest(found.costs)]
         return PostFilterResult(Nomination(chosen.node_name), chosen.victims, candidates=found.candidates)
 
     def choose(self, candidates: tuple[Candidate, ...] | Status) -> PostFilterResult | Verdict:
@@ -119,7 +119,7 @@ class DefaultPreemption(PreEnqueuePlugin, PostFilterPlugin):
     def _try(self, state: CycleState, pod: Pod, nodes: NodeTable, hopeful: Rows) -> Found:
         """Dry-run node after node, from a varying start, until there are candidates enough."""
         if not len(hopeful):
-            return Found((), NO_HURTS, [])
+            return Found((), NO_COSTS, [])
         start = (hash_of(pod.uid) + handle_of(self).seed) % len(hopeful)
         enough = self.how_many(len(hopeful))
         # Nodes without a pod to evict are no candidates, wherever the search would come upon them.

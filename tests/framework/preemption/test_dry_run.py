@@ -8,8 +8,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from bayplan.framework.preemption.dry_run import NO_HURTS, Candidates, Found, chunks, enough_of
-from bayplan.framework.preemption.victims import NO_VICTIMS, Candidate, hurt
+from bayplan.framework.preemption.dry_run import NO_COSTS, Candidates, Found, chunks, enough_of
+from bayplan.framework.preemption.victims import NO_VICTIMS, Candidate, cost
 from bayplan.testing import pod
 
 VICTIM = pod("victim").build()
@@ -20,8 +20,8 @@ def candidate(number: int, violations: int) -> Candidate:
 
 
 def part(candidates: list[Candidate], failures: int = 0) -> Found:
-    hurts = np.array([hurt(each, 0.0) for each in candidates], np.float64).reshape(-1, NO_HURTS.shape[1])
-    return Found(candidates, hurts, [(NO_VICTIMS, failures)] if failures else [])
+    costs = np.array([cost(each, 0.0) for each in candidates], np.float64).reshape(-1, NO_COSTS.shape[1])
+    return Found(candidates, costs, [(NO_VICTIMS, failures)] if failures else [])
 
 
 def by_hand(candidates: list[Candidate], enough: int) -> list[Candidate]:
@@ -42,7 +42,7 @@ def test_it_ends_where_going_one_by_one_would_end(seed: int) -> None:
     parts = [part(candidates[start : start + size]) for start in range(0, len(candidates), size)]
     found = enough_of(parts, enough)
     assert [*found.candidates] == by_hand(candidates, enough)
-    assert found.hurts[:, 0].tolist() == [each.pdb_violations for each in found.candidates]
+    assert found.costs[:, 0].tolist() == [each.pdb_violations for each in found.candidates]
 
 
 def test_nothing_is_read_that_is_not_needed() -> None:

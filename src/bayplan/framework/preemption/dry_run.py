@@ -19,8 +19,8 @@ from bayplan.errors import PluginError
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.handle import FilterRunner, RowFilters
 from bayplan.framework.preemption.disruption_budgets import DisruptionBudgets
-from bayplan.framework.preemption.ranked_pods import NodePods, RankedPods, amounts_in, priorities_in, started_at_in
-from bayplan.framework.preemption.victims import PRIORITY_OFFSET, Candidate, Hurts, hurt, importance, nobody_has_to_go
+from bayplan.framework.preemption.ranked_pods import NodePods, RankedPods, amounts_in, priorities_in
+from bayplan.framework.preemption.victims import PRIORITY_OFFSET, Candidate, Costs, cost, importance, nobody_has_to_go
 from bayplan.framework.preemption.what_if_rows import WhatIfRows
 from bayplan.framework.snapshot import Mask, NodeTable, Rows
 from bayplan.framework.status import Status, as_status
@@ -28,7 +28,7 @@ from bayplan.objects.pod import Pod
 
 Places: TypeAlias = "npt.NDArray[np.intp]"
 
-NO_HURTS: Hurts = np.empty((0, 5), np.float64)
+NO_COSTS: Costs = np.empty((0, 5), np.float64)
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class Found:
     """What became of some nodes: candidates in their order, and how often each other answer was given."""
 
     candidates: Sequence[Candidate]
-    hurts: Hurts
+    costs: Costs
     """A line for each candidate."""
     failures: list[tuple[Status, int]]
 
@@ -44,8 +44,8 @@ class Found:
     def on_one(cls, answer: Candidate | Status, now: float) -> Found:
         """What became of one node."""
         if isinstance(answer, Status):
-            return cls((), NO_HURTS, [(answer, 1)])
-        return cls((answer,), np.array([hurt(answer, now)], np.float64), [])
+            return cls((), NO_COSTS, [(answer, 1)])
+        return cls((answer,), np.array([cost(answer, now)], np.float64), [])
 
 
 class Lower:
@@ -56,12 +56,12 @@ class Lower:
         self._rows = rows
         self._ranked = ranked
         self._firsts = firsts
-        pairs = zip(ranked, firsts, strict=True)
+        pairs = list(zip(ranked, firsts, strict=True))
         parts = [each.numbers[first:] if first else each.numbers for each, first in pairs]
         numbers = np.concatenate(parts)
         self.amounts = amounts_in(numbers)
         self.priorities = priorities_in(numbers)
-        self.started_at = started_at_in(numbers)
+        self.started_at = np.concatenate([each.started_at[first:] for each, first in pairs])
         self.counts = np.array([len(part) for part in parts], np.intp)
         self.starts: Places = np.cumsum(self.counts) - self.counts
         self.scalars = self._flat_scalars()
@@ -128,13 +128,13 @@ class RowsDryRun:
         imagined.move(slice(None), lower.sums(lower.amounts), -1)
         for resource, amounts in lower.scalars.items():
             imagined.move_scalar(resource, slice(None), lower.sums(amounts), -1)
-        verdicts = filters.first_nos()
+        verdicts = filters.first_rejections()
         counts = np.bincount(verdicts.codes, minlength=len(verdicts.statuses) + 1)[1:].tolist()
         pairs = zip(verdicts.statuses, counts, strict=True)
         failures = [(as_status(status), count) for status, count in pairs if count]
         emptied = np.flatnonzero(verdicts.codes == 0)
         if not len(emptied):
-            return Found((), NO_HURTS, failures)
+            return Found((), NO_COSTS, failures)
         if len(emptied) < len(rows):
             imagined = imagined.part(emptied)
             filters = self._filters.over_rows(self._state, self._pod, imagined)
@@ -152,20 +152,20 @@ class RowsDryRun:
         """Put pods back where the preemptor fits without them; whoever cannot be put back is a victim."""
         order, breaking = self._in_turn(lower, emptied)
         goes = self._put_back(filters, lower, imagined, emptied, order)
-        hurts = self._hurts(lower, goes, breaking)[emptied]
-        has_victims = hurts[:, 3] > 0
+        costs = self._costs(lower, goes, breaking)[emptied]
+        has_victims = costs[:, 3] > 0
         names = imagined.whole.names
         failures += [(nobody_has_to_go(names[row]), 1) for row in imagined.rows[~has_victims].tolist()]
-        hurts, emptied, rows = hurts[has_victims], emptied[has_victims], imagined.rows[has_victims].tolist()
+        costs, emptied, rows = costs[has_victims], emptied[has_victims], imagined.rows[has_victims].tolist()
 
         def candidate(place: int) -> Candidate:
             victims = self._victims(lower, int(emptied[place]), goes, order)
-            return Candidate(names[rows[place]], victims, int(hurts[place, 0]))
+            return Candidate(names[rows[place]], victims, int(costs[place, 0]))
 
-        return Found(Candidates(candidate, len(rows)), hurts, failures)
+        return Found(Candidates(candidate, len(rows)), costs, failures)
 
-    def _hurts(self, lower: Lower, goes: Mask, breaking: Mask) -> Hurts:
-        """As ``preemption.hurt`` has it, for every node."""
+    def _costs(self, lower: Lower, goes: Mask, breaking: Mask) -> Costs:
+        """As ``preemption.cost`` has it, for every node."""
         priorities, starts = lower.priorities, lower.starts
         highest = np.maximum.reduceat(np.where(goes, priorities, -PRIORITY_OFFSET), starts)
         are_highest = goes & (priorities == np.repeat(highest, lower.counts))
@@ -196,7 +196,7 @@ class RowsDryRun:
             at = np.flatnonzero(counts > turn)
             places = order[starts[at] + turn]
             lower.move(imagined, at, places, 1)
-            too_many = filters.first_nos(amounts_only=True).codes[at] != 0
+            too_many = filters.first_rejections(amounts_only=True).codes[at] != 0
             lower.move(imagined, at[too_many], places[too_many], -1)
             goes[places[too_many]] = True
         return goes
@@ -241,14 +241,14 @@ def enough_of(parts: Iterable[Found], enough: int) -> Found:
     for found in parts:
         founds.append(found)
         total += len(found.candidates)
-        clean += int(np.count_nonzero(found.hurts[:, 0] == 0))
+        clean += int(np.count_nonzero(found.costs[:, 0] == 0))
         if clean and total >= enough:
             break
     failures = [failure for found in founds for failure in found.failures]
     if not total:
-        return Found((), NO_HURTS, failures)
-    hurts = np.concatenate([found.hurts for found in founds])
-    is_clean = hurts[:, 0] == 0
+        return Found((), NO_COSTS, failures)
+    costs = np.concatenate([found.costs for found in founds])
+    is_clean = costs[:, 0] == 0
     seen = max(enough, int(np.argmax(is_clean)) + 1) if clean else total
     firsts, others = np.flatnonzero(is_clean[:seen]), np.flatnonzero(~is_clean[:seen])
     chosen = np.concatenate((firsts[:enough], others[:enough]))
@@ -259,7 +259,7 @@ def enough_of(parts: Iterable[Found], enough: int) -> Found:
         found, within = where[at] if where else (founds[0], at)
         return found.candidates[within]
 
-    return Found(Candidates(candidate, len(chosen)), hurts[chosen], failures)
+    return Found(Candidates(candidate, len(chosen)), costs[chosen], failures)
 
 
 def chunks(rows: Rows, first: int) -> Iterator[Rows]:

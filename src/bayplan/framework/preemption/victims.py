@@ -26,8 +26,8 @@ from bayplan.objects.pod import Pod
 
 NO_VICTIMS = Status(Code.UNRESOLVABLE, ("No preemption victims found for incoming pod",))
 
-Hurts: TypeAlias = "npt.NDArray[np.float64]"
-"""A line for each candidate: what ``hurt`` gives.  Whole numbers of this size are exact in it."""
+Costs: TypeAlias = "npt.NDArray[np.float64]"
+"""A line for each candidate: what ``cost`` gives.  Whole numbers of this size are exact in it."""
 
 # Keeps sums of negative priorities from looking better the more pods are evicted.
 PRIORITY_OFFSET = 1 << 31
@@ -117,8 +117,8 @@ def nobody_has_to_go(node_name: str) -> Status:
     return Status(Code.ERROR, (f'expected at least one victim pod on node "{node_name}"',))
 
 
-def hurt(candidate: Candidate, now: float) -> tuple[float, ...]:
-    """How much it hurts, by what counts most: budgets, then priorities, then numbers, then how long they have run."""
+def cost(candidate: Candidate, now: float) -> tuple[float, ...]:
+    """What evictions cost, by what counts most: budgets, then priorities, then numbers, then how long they have run."""
     victims = candidate.victims
     highest = victims[0].priority if victims else -PRIORITY_OFFSET
     earliest = min((started_at(pod, now) for pod in victims if pod.priority == highest), default=now)
@@ -126,10 +126,10 @@ def hurt(candidate: Candidate, now: float) -> tuple[float, ...]:
     return candidate.pdb_violations, highest, total, len(victims), -earliest
 
 
-def least(hurts: Hurts) -> int:
+def cheapest(costs: Costs) -> int:
     """The first of the lines that are smaller than all others."""
-    left = np.arange(len(hurts))
-    for column in hurts.T:
+    left = np.arange(len(costs))
+    for column in costs.T:
         if len(left) == 1:
             break
         rates = column[left]
@@ -138,5 +138,5 @@ def least(hurts: Hurts) -> int:
 
 
 def best(candidates: Sequence[Candidate], now: float) -> Candidate:
-    """The candidate that hurts least; of equals the first."""
-    return candidates[least(np.array([hurt(candidate, now) for candidate in candidates], np.float64))]
+    """The cheapest candidate; of equals the first."""
+    return candidates[cheapest(np.array([cost(candidate, now) for candidate in candidates], np.float64))]
