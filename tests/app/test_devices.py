@@ -19,6 +19,11 @@ OTHER = "other-scheduler"
 
 async def set_up(cluster: Cluster, *devices: str) -> None:
     await cluster.node()
+    await publish(cluster, *devices)
+
+
+async def publish(cluster: Cluster, *devices: str) -> None:
+    """A class, and devices of it on the node n1."""
     selector = {"cel": {"expression": f'device.driver == "{DRIVER}"'}}
     for kind, name, spec in (
         ("DeviceClass", "gpu", {"selectors": [selector], "extendedResourceName": "example.com/gpu"}),

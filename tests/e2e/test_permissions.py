@@ -14,6 +14,8 @@ import pytest
 import yaml
 
 from bayplan.app.install_manifests import manifests
+from tests.app.test_devices import claim as device_claim
+from tests.app.test_devices import pod_with, publish
 from tests.e2e.audit import Audit
 from tests.e2e.kubectl import Kubectl
 from tests.e2e.replicas import STARTING_S, Replicas, run_cli
@@ -25,7 +27,19 @@ from tests.support.processes import free_ports
 pytestmark = [pytest.mark.kube, pytest.mark.slow]
 
 # Read only after a bind whose answer was lost or surprising; tests/kube makes that happen.
-AFTER_TROUBLE = {("get", "", "pods"), ("get", "", "persistentvolumeclaims"), ("get", "", "persistentvolumes")}
+AFTER_TROUBLE = {
+    ("get", "", "pods"),
+    ("get", "", "persistentvolumeclaims"),
+    ("get", "", "persistentvolumes"),
+    ("get", "resource.k8s.io", "resourceclaims"),
+    ("delete", "resource.k8s.io", "resourceclaims"),
+}
+# Rules that taint devices are not served here, so they are asked for and not watched; nobody asks for "binding" by itself,
+# it is what the API server wants of those who write allocations.
+NEVER_SEEN = {
+    ("watch", "resource.k8s.io", "devicetaintrules"),
+    ("patch", "resource.k8s.io", "resourceclaims/binding"),
+}
 
 
 def allowed() -> set[tuple[str, str, str]]:
@@ -48,6 +62,7 @@ async def test_everything_it_does_is_allowed_and_everything_allowed_is_used(
     await bind_and_preempt(cluster)
     await fail_often(cluster)
     await mount(cluster)
+    await claim_devices(cluster)
     assert await asyncio.to_thread(metrics, port, plane.tokens["admin"]) == 200
     assert await asyncio.to_thread(metrics, port, plane.tokens["nobody"]) == 403
     assert await asyncio.to_thread(metrics, port, None) == 401
@@ -60,7 +75,7 @@ async def test_everything_it_does_is_allowed_and_everything_allowed_is_used(
 
 
 def unused(audit: Audit) -> set[tuple[str, str, str]]:
-    return allowed() - audit.used() - AFTER_TROUBLE
+    return allowed() - audit.used() - AFTER_TROUBLE - NEVER_SEEN
 
 
 async def bind_and_preempt(cluster: Cluster) -> None:
@@ -73,6 +88,18 @@ async def bind_and_preempt(cluster: Cluster) -> None:
     await until(lambda: is_terminating(cluster.api, cluster.namespace, "low"), "the victim's end", 10)
     await cluster.delete("low")
     await cluster.bound("high")
+
+
+async def claim_devices(cluster: Cluster) -> None:
+    """A device by a claim, and one for an extended resource that a class stands behind."""
+    await publish(cluster, "gpu-0", "gpu-1")
+    await device_claim(cluster, "mine")
+    await pod_with(cluster, "by-claim", "mine", cpu="10m")
+    await cluster.bound("by-claim")
+    amounts = {"example.com/gpu": "1"}
+    container = {"name": "c", "image": "web:1", "resources": {"requests": amounts, "limits": amounts}}
+    await cluster.pod("by-resource", containers=[container])
+    await cluster.bound("by-resource")
 
 
 def is_terminating(api: Api, namespace: str, name: str) -> bool:
