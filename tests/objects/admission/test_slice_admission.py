@@ -85,3 +85,18 @@ def test_amounts_that_are_none_are_found_wherever_the_slice_comes_from() -> None
         "spec.devices[0].capacity.m.value",
         "spec.devices[0].capacity.m.requestPolicy.validRange.max",
     ]
+
+
+@pytest.mark.parametrize(
+    "text", ["1.2.3", "0.0.0", "1.2.3-rc.1", "1.2.3-0a.x-y", "1.2.3+001.b", "1.2.3-a+b-c", "1.2.3--"]
+)
+def test_versions(text: str) -> None:
+    assert mistakes({"name": "d", "attributes": {"v": {"version": text}}}) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "1.2", "1.2.3.4", "v1.2.3", "1.02.3", "1.2.3-", "1.2.3-01", "1.2.3-a..b", "1.2.3+", "1.2.3+a_b", "1.2.\u0663"],
+)
+def test_what_is_no_version(text: str) -> None:
+    assert len(mistakes({"name": "d", "attributes": {"v": {"version": text}}})) == 1

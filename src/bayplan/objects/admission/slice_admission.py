@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from string import ascii_letters, digits
 
 from bayplan.objects.admission import affinity_validating as rules
 from bayplan.objects.admission import device_names, name_checks
@@ -27,12 +27,7 @@ _MAX_DEVICES, _MAX_ADVANCED = 128, 64
 _MAX_ATTRIBUTES, _MAX_VALUE = 32, 64
 _MAX_COUNTER_SETS, _MAX_COUNTERS, _MAX_CONSUMED = 8, 32, 2
 _MAX_TAINTS, _MAX_CONDITIONS = 16, 4
-_NUMBER = r"(0|[1-9]\d*)"
-_PRE_RELEASE = r"(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)"
-_BUILD = r"[0-9a-zA-Z-]+"
-_VERSION = re.compile(
-    rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-{_PRE_RELEASE}(\.{_PRE_RELEASE})*)?(\+{_BUILD}(\.{_BUILD})*)?", re.ASCII
-)
+_LETTERS = frozenset(ascii_letters + digits + "-")
 _ONE_PLACE = "nodeName, nodeSelector, allNodes: true or perDeviceNodeSelection: true"
 
 
@@ -133,8 +128,34 @@ def _attribute(field: str, attribute: DeviceAttribute) -> Mistakes:
         if len(text.encode()) > _MAX_VALUE:
             yield mistake(field, f"{len(text.encode())} bytes", f"write at most {_MAX_VALUE}")
     version = attribute.version_value
-    if version is not None and not _VERSION.fullmatch(version):
+    if version is not None and not _is_version(version):
         yield mistake(f"{field}.version", f'"{version}" is not a version', "write one such as 1.2.3")
+
+
+def _is_version(text: str) -> bool:
+    """Three numbers; then perhaps "-" and words for what comes before the release, "+" and words for the build."""
+    before, plus, build = text.partition("+")
+    numbers, dash, early = before.partition("-")
+    parts = numbers.split(".")
+    return (
+        len(parts) == 3
+        and all(_is_number(part) for part in parts)
+        and (not dash or all(_is_word(word) and _is_plain(word) for word in early.split(".")))
+        and (not plus or all(_is_word(word) for word in build.split(".")))
+    )
+
+
+def _is_number(text: str) -> bool:
+    return bool(text) and set(text) <= set(digits) and _is_plain(text)
+
+
+def _is_plain(text: str) -> bool:
+    """A number has no zeros before it."""
+    return text == "0" or not text.startswith("0") or not set(text) <= set(digits)
+
+
+def _is_word(text: str) -> bool:
+    return bool(text) and _LETTERS.issuperset(text)
 
 
 def _consumed(field: str, device: Device) -> Mistakes:
