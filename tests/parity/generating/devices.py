@@ -106,7 +106,7 @@ def _pool(
     bodies: list[Object] = []
     for number in range(slices):
         first = 0 if chance(rng, 0.03) else number * 10
-        devices = [_device(rng, f"dev-{first + place}", counters, nodes, shares) for place in range(rng.randint(1, 4))]
+        devices = [_device(rng, f"dev-{first + place}", counters, nodes, shares) for place in range(rng.randint(2, 8))]
         if chance(rng, 0.03):
             devices.append(devices[0] | {"name": devices[0]["name"]})
         bodies.append({"devices": devices})
@@ -234,9 +234,9 @@ def _pod(rng: Random, name: str) -> Object:
 
 
 def _claim(rng: Random, name: str, shares: bool, owner: str = "") -> Object:
-    requests = [_request(rng, f"r{number}", shares) for number in range(rng.choice((1, 1, 1, 2, 3)))]
+    requests = [_request(rng, f"r{number}", shares) for number in range(rng.choice((1, 1, 1, 1, 2, 3)))]
     devices: Object = {"requests": requests}
-    if chance(rng, 0.4):
+    if chance(rng, 0.3):
         devices["constraints"] = [_constraint(rng, requests)]
     if chance(rng, 0.2):
         config: Object = {"opaque": {"driver": DRIVERS[0], "parameters": SETTINGS}}
@@ -267,12 +267,12 @@ def _request(rng: Random, name: str, shares: bool) -> Object:
 
 
 def _asks(rng: Random, shares: bool) -> Object:
-    asks: Object = {"deviceClassName": rng.choice(CLASSES)}
-    if not shares and chance(rng, 0.15):
+    asks: Object = {"deviceClassName": rng.choice(("any", "any", "gpu", "gpu", *CLASSES))}
+    if not shares and chance(rng, 0.06):
         asks["allocationMode"] = "All"
-    elif chance(rng, 0.5):
+    elif chance(rng, 0.4):
         asks["count"] = rng.choice((1, 2, 2, 3))
-    if chance(rng, 0.4):
+    if chance(rng, 0.3):
         asks["selectors"] = [{"cel": {"expression": _expression(rng)}}]
     if chance(rng, 0.3):
         asks["tolerations"] = [{"key": "sick", "operator": "Exists"}]
@@ -282,10 +282,13 @@ def _asks(rng: Random, shares: bool) -> Object:
 
 
 def _expression(rng: Random) -> str:
-    domain = rng.choice(DRIVERS)
+    domain = rng.choice((DRIVERS[0], DRIVERS[0], DRIVERS[0], DRIVERS[1]))
+    of_driver = f'device.driver == "{domain}" && '
     expressions = (
         f'device.driver == "{domain}"',
         f'device.attributes["{domain}"].model == "{rng.choice(MODELS)}"',
+        f'{of_driver}device.attributes["{domain}"].model == "{rng.choice(MODELS)}"',
+        f'{of_driver}device.attributes["{domain}"].model != "{rng.choice(MODELS)}"',
         f'device.attributes["{domain}"].?numa.orValue(0) == {rng.randrange(3)}',
         f'"numa" in device.attributes["{domain}"] && device.attributes["{domain}"].numa > 0',
         f'has(device.attributes["{domain}"].model) && device.attributes["{domain}"].model != "b"',
