@@ -111,26 +111,24 @@ class Evaluation:
         """Fields of these rows changed; whether that can make a difference."""
         if self._is_new:
             return True
-        try:
-            return self._touch(rows, fields, now)
-        except ClusterPluginError:
-            self.touch_all()  # told when the placement is decided
-            return True
-
-    def _touch(self, rows: tuple[int, ...], fields: frozenset[str], now: float) -> bool:
         self._fit()
         if not self.plan.moving.isdisjoint(fields):
             self._tree = None
         is_direct = not self.plan.direct.isdisjoint(fields)
-        for row in rows:
-            was = bool(self.eligible[row])
-            is_other = self._filter_row(row, now)
-            if self.eligible[row]:
-                matters = is_direct or is_other
-            else:
-                matters = bool(self.chosen[row]) or (was and not self._is_spare(row))
-            if matters:
-                self._dirty.add(row)
+        # Asked once for every placement and event, so the loop stands here and not in a function of its own.
+        try:
+            for row in rows:
+                was = bool(self.eligible[row])
+                is_other = self._filter_row(row, now)
+                if self.eligible[row]:
+                    matters = is_direct or is_other
+                else:
+                    matters = bool(self.chosen[row]) or (was and not self._is_spare(row))
+                if matters:
+                    self._dirty.add(row)
+        except ClusterPluginError:
+            self.touch_all()  # told when the placement is decided
+            return True
         return bool(self._dirty)
 
     def _is_spare(self, row: int) -> bool:

@@ -86,6 +86,8 @@ class OwnPlugins(ClassRegistry[ClusterPlugin]):
 
     def of(self, placement: api.Placement) -> tuple[tuple[ClusterPlugin, ...], list[InputError]]:
         """The plugins of a placement, made with its args, and what is wrong with what it writes."""
+        if not len(self) and api.PLUGINS_ANNOTATION not in placement.annotations:
+            return (), []
         written, mistakes = _written(placement)
         for name in written:
             if name not in self:
