@@ -41,9 +41,12 @@ class Promises:
         template, version = calls.pod.template, self._objects.version
         known = self._known.get(template)
         if known is None or known[0] != version:
-            made = ((each.name, self._promise(each, calls, template)) for each in self._plugins)
-            known = version, {name: promise for name, promise in made if promise is not None}
-            self._known[template] = known
+            promised: dict[str, Promise] = {}
+            for plugin in self._plugins:
+                promise = self._promise(plugin, calls, template)
+                if promise is not None:
+                    promised[plugin.name] = promise
+            known = self._known[template] = version, promised
         return known[1]
 
     def _promise(self, plugin: Plugin, calls: Calls, template: PodTemplate) -> Promise | None:
@@ -62,10 +65,11 @@ class Promises:
 def _check(calls: Calls, plugin: Plugin, promise: object) -> None:
     if not isinstance(promise, Promise):
         raise calls.refuse(plugin, "Promise", f"promise returned {promise!r}; return Promise(key=...) or None")
-    for name in ("filter", "score"):
-        depends: object = getattr(promise, name)
-        if not isinstance(depends, Depends):
-            raise calls.refuse(plugin, "Promise", f"{name} is {depends!r}; write Depends.{Depends.ANYTHING.name}")
+    filter_by: object = promise.filter
+    score_by: object = promise.score
+    if not (isinstance(filter_by, Depends) and isinstance(score_by, Depends)):
+        name, depends = ("score", score_by) if isinstance(filter_by, Depends) else ("filter", filter_by)
+        raise calls.refuse(plugin, "Promise", f"{name} is {depends!r}; write Depends.{Depends.ANYTHING.name}")
     try:
         hash(promise.key)
     except TypeError as error:

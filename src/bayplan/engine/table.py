@@ -378,7 +378,8 @@ class ColumnTable(NodeTable):
 
 def plain_sums(pod: Pod) -> tuple[int, int, int, int]:
     """What a pod adds to the columns of CPU and memory (``_TAKEN``)."""
-    return (pod.accounted.cpu_milli, pod.accounted.memory_bytes, *pod.nonzero)
+    accounted = pod.accounted
+    return (accounted.cpu_milli, accounted.memory_bytes, *pod.nonzero)
 
 
 def _swap_out(rows: list[T], row: int) -> None:

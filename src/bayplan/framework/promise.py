@@ -8,8 +8,9 @@ asked again for every pod: right, and slower.  ``bayplan.testing.assert_promises
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from enum import IntEnum
+
+from msgspec import Struct
 
 
 class Depends(IntEnum):
@@ -31,8 +32,7 @@ class Depends(IntEnum):
     """Nothing is promised; the plugin is asked again every time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Promise:
+class Promise(Struct, frozen=True, kw_only=True):
     """
     What a plugin's answers for the pods of one template depend on.
 

@@ -51,6 +51,8 @@ class Division(NamedTuple):
     """Names of the plugins whose answers the objects layer has."""
     kept: frozenset[str]
     """Names of the plugins whose answers both layers have."""
+    is_promised: bool
+    """Does everybody else promise something too?  Not to go by what becomes of pods once they are placed."""
 
 
 class PodClass(NamedTuple):
@@ -77,7 +79,8 @@ class PodClasses:
         self._promises = promises
         self._every = PluginGroup.of_all(profile).all
         self._halved = frozenset(each.name for each in self._every if _is_halved(each, profile))
-        self._divisions: dict[tuple[tuple[Plugin, ...], ...], Division] = {}
+        self._committing = (*profile.extension("reserve"), *profile.extension("permit"))
+        self._divisions: dict[tuple[tuple[Depends, Depends], ...], Division] = {}
         self._known: BoundedCache[PodTemplate, PodClass] = BoundedCache(MAX_TEMPLATES)
         self._objects: dict[Hashable, int] = {}
         self._rows: dict[Hashable, int] = {}
@@ -95,21 +98,33 @@ class PodClasses:
     def left(self, pod: Pod, division: Division) -> Left:
         """Whom to ask about a pod now."""
         nodes = self._nodes
+        if not division.without_terms.skipped:
+            return division.left
         if nodes.has_terms and any(nodes.terms(kind, pod) for kind in TermKind):
             return division.left
         return division.without_terms
 
     def _read(self, pod: Pod, promised: Promised) -> PodClass:
-        division = self._divided(promised)
+        division = self._division_for(promised)
         if len(self._rows) > MAX_TEMPLATES:
             self._forget_all()
         of_objects = _keys(division.of_objects.all, promised)
         of_rows = _keys(division.of_rows.all, promised)
         objects = self._objects.setdefault(of_objects, len(self._objects))
         rows = self._rows.setdefault((objects, of_rows), len(self._rows))
-        goes_on = self._goes_on(promised, division)
+        goes_on = division.is_promised and not any(
+            promised.get(plugin.name, NOTHING).reserves for plugin in self._committing
+        )
         is_plain = goes_on and not division.without_terms.alone.all and _takes_no_more_than_sums(pod.template)
         return PodClass(promised, division, objects, rows, goes_on, is_plain)
+
+    def _division_for(self, promised: Promised) -> Division:
+        of_each = [promised.get(plugin.name, NOTHING) for plugin in self._every]
+        key = tuple([(promise.filter, promise.score) for promise in of_each])
+        known = self._divisions.get(key)
+        if known is None:
+            known = self._divisions[key] = self._divided(promised)
+        return known
 
     def _divided(self, promised: Promised) -> Division:
         of_objects, of_rows, asked, by_terms = [], [], [], []
@@ -124,19 +139,17 @@ class PodClasses:
                 asked.append(plugin)
                 if depends and all(each is Depends.TERMS for each in depends) and plugin.name not in self._halved:
                     by_terms.append(plugin)
-        key = tuple(of_objects), tuple(of_rows), tuple(by_terms)
-        known = self._divisions.get(key)
-        if known is None:
-            rest = [each for each in asked if each not in by_terms]
-            known = self._divisions[key] = Division(
-                self._group(of_objects),
-                self._group(of_rows),
-                Left(self._group(asked), self._group((*of_rows, *asked))),
-                Left(self._group(rest), self._group((*of_rows, *rest)), frozenset(plugin.name for plugin in by_terms)),
-                frozenset(each.name for each in of_objects),
-                frozenset(each.name for each in (*of_objects, *of_rows)),
-            )
-        return known
+        rest = [each for each in asked if each not in by_terms]
+        of_asked = [self._depends(plugin, promised) for plugin in asked]
+        return Division(
+            self._group(of_objects),
+            self._group(of_rows),
+            Left(self._group(asked), self._group((*of_rows, *asked))),
+            Left(self._group(rest), self._group((*of_rows, *rest)), frozenset(plugin.name for plugin in by_terms)),
+            frozenset(each.name for each in of_objects),
+            frozenset(each.name for each in (*of_objects, *of_rows)),
+            all(each and Depends.ANYTHING not in each for each in of_asked),
+        )
 
     @staticmethod
     def _depends(plugin: Plugin, promised: Promised) -> list[Depends]:
@@ -147,14 +160,6 @@ class PodClasses:
 
     def _group(self, plugins: Sequence[Plugin]) -> PluginGroup:
         return PluginGroup(plugins, self._profile)
-
-    def _goes_on(self, promised: Promised, division: Division) -> bool:
-        """What is promised may depend on pods that are placed, and not on what becomes of them after that."""
-        depends = [self._depends(plugin, promised) for plugin in division.left.alone.all]
-        committing = (*self._profile.extension("reserve"), *self._profile.extension("permit"))
-        return all(each and Depends.ANYTHING not in each for each in depends) and not any(
-            promised.get(plugin.name, NOTHING).reserves for plugin in committing
-        )
 
     def _forget_all(self) -> None:
         """So many classes that numbering them would fill memory: start again."""
