@@ -13,18 +13,17 @@ from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.events import Change, On
 from bayplan.framework.plugin import (
     EXTENSION_POINTS,
-    Depends,
     FilterPlugin,
     Nomination,
     Plugin,
     PostFilterResult,
     PreBindPlugin,
     PreFilterResult,
-    Promise,
     ScorePlugin,
     Verdicts,
     Wait,
 )
+from bayplan.framework.promise import Depends, Promise
 from bayplan.framework.status import SKIP, Code, Reason, as_status, unresolvable
 from bayplan.testing import cluster, node, pod
 
