@@ -35,13 +35,17 @@ class ExtendedResourceClasses:
         if generation != self._generation:
             self._generation = generation
             self._classes = {}
-            for each in sorted(self._objects.list(DEVICE_CLASS), key=_older_and_later_first):
+            later_names_first = sorted(self._objects.list(DEVICE_CLASS), key=_name, reverse=True)
+            for each in sorted(later_names_first, key=_made_at):  # the last one stays
                 self._classes[each.implicit_resource_name] = each
                 if each.spec.extended_resource_name:
                     self._classes[each.spec.extended_resource_name] = each
         return self._classes.get(resource) if self._classes else None
 
 
-def _older_and_later_first(device_class: DeviceClass) -> tuple[float, list[int]]:
-    made = parse_time(device_class.metadata.creation_timestamp) or 0.0
-    return made, [-ord(letter) for letter in device_class.name]
+def _name(device_class: DeviceClass) -> str:
+    return device_class.name
+
+
+def _made_at(device_class: DeviceClass) -> float:
+    return parse_time(device_class.metadata.creation_timestamp) or 0.0
