@@ -22,6 +22,11 @@ pytestmark = pytest.mark.kube
 READ = ["get", "list", "watch"]
 RULES: list[dict[str, Any]] = [
     {
+        "apiGroups": ["resource.k8s.io"],
+        "resources": ["resourceclaims", "resourceslices", "deviceclasses", "devicetaintrules"],
+        "verbs": ["get", "list", "watch"],
+    },
+    {
         "apiGroups": [""],
         "resources": ["namespaces", "nodes", "services", "replicationcontrollers"],
         "verbs": READ,
