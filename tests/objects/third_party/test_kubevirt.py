@@ -43,7 +43,7 @@ def test_the_machine_is_the_owner_of_kubevirts_kind(owner: dict[str, str], expec
 
 
 def test_an_instance_without_owners_has_no_machine() -> None:
-    assert owner_of(instance(), MACHINE) is None
+    assert owner_of(instance().metadata, MACHINE) is None
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ def written(folder: Path, text: str) -> Path:
 
 def test_the_shipped_files_cover_the_kinds_of_workload() -> None:
     assert set(workload_file.shipped()) == {
-        "affinity", "all-different", "anti-affinity", "daemons", "default-spread", "gated", "mixed", "node-affinity",
-        "plain", "preemption", "preferred-affinity", "preferred-anti-affinity", "soft-spread", "spread",
+        "affinity", "all-different", "anti-affinity", "daemons", "default-spread", "devices", "gated", "mixed",
+        "node-affinity", "plain", "preemption", "preferred-affinity", "preferred-anti-affinity", "soft-spread", "spread",
         "unschedulable", "volumes",
     }  # fmt: skip
 
