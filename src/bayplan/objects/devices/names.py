@@ -26,5 +26,3 @@ PODS = "pods"
 
 MAX_RESULTS = 32
 """Devices that one claim can be given."""
-MAX_RESERVED = 256
-"""Pods that one claim can be reserved for."""

@@ -76,9 +76,6 @@ class Inventory:
         behind = position - self._journal_start
         return None if behind < 0 else self._journal[behind:]
 
-    def use_of(self, key: DeviceKey) -> Use | None:
-        return self._uses.get(key)
-
     def pools(self) -> Iterable[Pool]:
         return self._pools.values()
 
