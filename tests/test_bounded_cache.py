@@ -73,3 +73,23 @@ def test_it_holds_exactly_the_keys_used_last(steps: list[tuple[bool, int]], limi
             continue
         used = [*(each for each in used if each != key), key][-limit:]
     assert list(cache.values()) == used
+
+
+def test_the_entry_used_last_is_the_newest_one_under_its_key() -> None:
+    cache: BoundedCache[str, int] = BoundedCache(2)
+    key = "a"
+    cache[key] = 1
+    assert cache.get(key) == 1
+    cache[key] = 2
+    assert cache.get(key) == 2
+    cache.clear()
+    assert cache.get(key) is None
+
+
+def test_asking_again_for_the_entry_used_last_keeps_it() -> None:
+    cache: BoundedCache[str, int] = BoundedCache(2)
+    cache["a"], cache["b"] = 1, 2
+    assert cache.get("a") == cache.get("a") == 1
+    cache["c"] = 3
+    assert "b" not in cache
+    assert cache.get("a") == 1

@@ -19,30 +19,38 @@ V = TypeVar("V")
 class BoundedCache(Generic[K, V]):
     """The ``limit`` entries that were used last; the limit may change, and holds from the next entry on."""
 
-    __slots__ = ("limit", "_entries", "_dropped")
+    __slots__ = ("limit", "_dropped", "_entries", "_latest")
 
     def __init__(self, limit: int, *, dropped: Callable[[V], None] | None = None) -> None:
         """``dropped`` is called with each value that has to make room for another, once it is out."""
         self.limit = limit
         self._entries: OrderedDict[K, V] = OrderedDict()
         self._dropped = dropped
+        self._latest: tuple[K, V] | None = None
+        """The entry used last: often it is asked for again, by the same key."""
 
     def get(self, key: K) -> V | None:
         """The value, which counts as used; ``None`` if there is none."""
+        latest = self._latest
+        if latest is not None and latest[0] is key:
+            return latest[1]
         value = self._entries.get(key)
         if value is not None:
             self._entries.move_to_end(key)
+            self._latest = key, value
         return value
 
     def __getitem__(self, key: K) -> V:
         value = self._entries[key]
         self._entries.move_to_end(key)
+        self._latest = key, value
         return value
 
     def __setitem__(self, key: K, value: V) -> None:
         entries = self._entries
         entries[key] = value
         entries.move_to_end(key)
+        self._latest = (key, value) if self.limit > 0 else None
         while len(entries) > self.limit:
             _, old = entries.popitem(last=False)
             if self._dropped is not None:
@@ -62,3 +70,4 @@ class BoundedCache(Generic[K, V]):
     def clear(self) -> None:
         """Forget everything, without a word to ``dropped``."""
         self._entries.clear()
+        self._latest = None

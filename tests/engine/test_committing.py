@@ -205,3 +205,23 @@ def test_the_plugin_that_said_no_is_the_one_to_ask_again() -> None:
     world.schedule()
     ((_, queued),) = world.queue.entries()
     assert queued.unschedulable_plugins == queued.pending_plugins == {"A"}
+
+
+def test_plugins_that_promise_to_reserve_nothing_are_not_asked() -> None:
+    asked: list[str] = []
+
+    class Listens(SaysReserve):
+        name = "Listens"
+
+        def reserve(self, state: Any, pod: Any, node_name: str) -> Any:
+            asked.append(node_name)
+
+    committing = Committing(Listens)
+    committing.decision.reserves = False
+    assert committing.commit().is_success
+    assert committing.cache.is_assumed(committing.decision.pod.uid)
+    assert not asked
+    committing.undo()
+    committing.decision.reserves = True
+    assert committing.commit().is_success
+    assert asked == ["n"]

@@ -75,7 +75,8 @@ class CountCol(Col):
     def __init__(self, capacity: int, handed_out: dict[int, CountCol]) -> None:
         super().__init__(np.zeros(capacity, np.int32))
         self._handed_out = handed_out
-        self._sums: list[tuple[Ids, npt.NDArray[np.int64]]] = []
+        self._sums: list[tuple[Ids, npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []
+        """Domains, sums over them, and the same as others may read it."""
 
     def view(self, n: int) -> npt.NDArray[Any]:
         before = self._view
@@ -94,7 +95,7 @@ class CountCol(Col):
 
     def add(self, row: int, by: int) -> None:
         self.data[row] += by
-        for ids, sums in self._sums:
+        for ids, sums, _ in self._sums:
             domain = ids.item(row)
             if 0 <= domain < len(sums) - 1:
                 sums[domain] += by
@@ -102,20 +103,21 @@ class CountCol(Col):
     def add_each(self, rows: Rows) -> None:
         """One more for each of these rows; a row may be there more than once."""
         np.add.at(self.data, rows, 1)
-        for ids, sums in self._sums:
+        for ids, sums, _ in self._sums:
             domains = ids[rows]
             np.add.at(sums, domains[(domains >= 0) & (domains < len(sums) - 1)], 1)
 
     def summed(self, n: int, ids: Ids, size: int) -> npt.NDArray[np.int64]:
         """Sums over domains, from now on kept; they cannot be written by others."""
-        for known, sums in self._sums:
+        for known, sums, handed_out in self._sums:
             if known is ids and len(sums) == size:
-                return read_only(sums)
+                return handed_out
         sums = summed(self.view(n), ids, size)
-        self._sums.append((ids, sums))
+        handed_out = read_only(sums)
+        self._sums.append((ids, sums, handed_out))
         if len(self._sums) > MAX_SUMS:
             del self._sums[0]
-        return read_only(sums)
+        return handed_out
 
     def forget_sums(self) -> None:
         self._sums.clear()

@@ -27,6 +27,8 @@ def commit(decision: Decision, profile: Profile, cache: ClusterCache, waiting: W
         assume(decision, cache)
     except StateError as error:
         return failed(error)
+    if not decision.reserves:
+        return SUCCESS
     timings, started = decision.timings, time.perf_counter()
     calls = Calls(decision.pod)
     try:

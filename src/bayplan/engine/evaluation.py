@@ -187,6 +187,7 @@ class Evaluator:
         """A decision that begins with what is known."""
         decision = Decision(pod, self._profile.scheduler_name, state=known.below.state.copy())
         decision.kept_plugins = known.plugins
+        decision.reserves = known.pod_class.reserves
         decision.state.skip_filter |= known.left.skipped
         decision.state.skip_score |= known.left.skipped
         return decision

@@ -7,12 +7,13 @@ columns alone.  A plugin whose promise cannot be used promises nothing: it is as
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 from bayplan.bounded_cache import BoundedCache
-from bayplan.engine.plugin_calls import Calls, complain
+from bayplan.engine.plugin_calls import SLOW_S, Calls, complain
 from bayplan.engine.store import Store
-from bayplan.errors import PluginError
+from bayplan.errors import GO_THROUGH, PluginError
 from bayplan.framework.plugin import Plugin
 from bayplan.framework.profile import Profile
 from bayplan.framework.promise import Depends, Promise
@@ -41,13 +42,28 @@ class Promises:
         template, version = calls.pod.template, self._objects.version
         known = self._known.get(template)
         if known is None or known[0] != version:
-            promised: dict[str, Promise] = {}
-            for plugin in self._plugins:
-                promise = self._promise(plugin, calls, template)
-                if promise is not None:
-                    promised[plugin.name] = promise
-            known = self._known[template] = version, promised
+            promised = self._at_once(calls, template)
+            known = self._known[template] = version, self._one_by_one(calls, template) if promised is None else promised
         return known[1]
+
+    def _at_once(self, calls: Calls, template: PodTemplate) -> Promised | None:
+        """What everybody promises; ``None`` if one broke, took long or is to be measured: then it must be known who."""
+        if calls.is_sampled:
+            return None
+        started = time.perf_counter()
+        try:
+            answers = [(plugin.name, plugin.promise(template)) for plugin in self._plugins]
+            promised = {name: promise for name, promise in answers if promise is not None}
+            hash(tuple([_usable(promise).key for promise in promised.values()]))
+        except GO_THROUGH:
+            raise
+        except BaseException:
+            return None
+        return promised if time.perf_counter() - started < SLOW_S else None
+
+    def _one_by_one(self, calls: Calls, template: PodTemplate) -> Promised:
+        answers = [(plugin.name, self._promise(plugin, calls, template)) for plugin in self._plugins]
+        return {name: promise for name, promise in answers if promise is not None}
 
     def _promise(self, plugin: Plugin, calls: Calls, template: PodTemplate) -> Promise | None:
         try:
@@ -62,15 +78,20 @@ class Promises:
             return None
 
 
-def _check(calls: Calls, plugin: Plugin, promise: object) -> None:
+def _usable(promise: object) -> Promise:
+    """The promise itself; a ``ValueError`` for one that makes no sense."""
     if not isinstance(promise, Promise):
-        raise calls.refuse(plugin, "Promise", f"promise returned {promise!r}; return Promise(key=...) or None")
-    filter_by: object = promise.filter
-    score_by: object = promise.score
-    if not (isinstance(filter_by, Depends) and isinstance(score_by, Depends)):
-        name, depends = ("score", score_by) if isinstance(filter_by, Depends) else ("filter", filter_by)
-        raise calls.refuse(plugin, "Promise", f"{name} is {depends!r}; write Depends.{Depends.ANYTHING.name}")
+        raise ValueError(f"promise returned {promise!r}; return Promise(key=...) or None")
+    for name, depends in (("filter", promise.filter), ("score", promise.score)):
+        if not isinstance(depends, Depends):
+            raise ValueError(f"{name} is {depends!r}; write Depends.{Depends.ANYTHING.name}")
+    return promise
+
+
+def _check(calls: Calls, plugin: Plugin, promise: object) -> None:
     try:
-        hash(promise.key)
+        hash(_usable(promise).key)
+    except ValueError as error:
+        raise calls.refuse(plugin, "Promise", str(error)) from error
     except TypeError as error:
         raise calls.refuse(plugin, "Promise", f"the key of a promise must be hashable: {error}") from error

@@ -143,9 +143,11 @@ class Scheduler:
             decision = outcome.decision
             if len(outcomes) >= most or decision is None or not (outcome.is_committed and self._goes_on(decision.pod)):
                 break
-            outcomes += self._batch(decision.pod, most - len(outcomes))
-            is_next = len(outcomes) < most and self._is_next_like(decision.pod)
-            outcome = self._schedule_next() if is_next and not is_enough() else None
+            together = self._batch(decision.pod, most - len(outcomes))
+            outcomes += together
+            if (together and not (len(outcomes) < most and self._is_next_like(decision.pod))) or is_enough():
+                break
+            outcome = self._schedule_next()
         return outcomes or None
 
     def _schedule_next(self) -> Outcome | None:
@@ -178,8 +180,9 @@ class Scheduler:
 
     def _goes_on(self, pod: Pod) -> bool:
         """Is the next pod like this one, which was placed just now, and may it be placed right away?"""
-        is_alone = self._extending is NOBODY
-        return is_alone and self._is_next_like(pod) and self._evaluators[pod.scheduler_name].goes_on(pod)
+        if self._extending is not NOBODY or not self._evaluators[pod.scheduler_name].goes_on(pod):
+            return False
+        return self._is_next_like(pod)
 
     def _batch(self, pod: Pod, most: int) -> list[Outcome]:
         """Those behind the pod, which was placed just now, that are like it and can be committed together."""

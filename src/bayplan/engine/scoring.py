@@ -71,7 +71,7 @@ def normalized(
         scores = calls.run(plugin, "NormalizeScore", plugin.normalize, state, calls.pod, raw, feasible)
         raw = _checked(calls, plugin, "NormalizeScore", scores, nodes, feasible)
     if len(raw):
-        check_range(calls, plugin, int(raw.min()), int(raw.max()))
+        check_range(calls, plugin, int(np.minimum.reduce(raw)), int(np.maximum.reduce(raw)))
     return raw
 
 
@@ -136,7 +136,7 @@ def check_range(calls: Calls, plugin: ScorePlugin, lowest: int, highest: int) ->
 
 def pick(totals: Scores, number: int) -> tuple[int, int]:
     """The winner's position and how many shared the best total; ``which_of`` chooses among them."""
-    best = np.flatnonzero(totals == totals.max())
+    best = (totals == np.maximum.reduce(totals)).nonzero()[0]
     return best.item(which_of(len(best), number)), len(best)
 
 

@@ -115,7 +115,8 @@ class ColumnTable(NodeTable):
         return self.pods[row].values()
 
     def label(self, key: str) -> LabelColumn:
-        return self._label_ids(key).column(self.columns.n)
+        ids = self._labels.get(key)
+        return (self._label_ids(key) if ids is None else ids).column(self.columns.n)
 
     def scalar_alloc(self, resource: str) -> npt.NDArray[np.int64]:
         return self._scalar(self._scalar_alloc, resource).view(self.columns.n)

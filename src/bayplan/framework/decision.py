@@ -66,6 +66,8 @@ class Decision:
     slow_plugins: dict[str, float] = field(default_factory=dict)
     kept_plugins: frozenset[str] = frozenset()
     """Those that were not asked, since what they said for a pod like this one still holds."""
+    reserves: bool = True
+    """False if every plugin promises that it has nothing to reserve for such a pod, nor to permit."""
 
     @property
     def message(self) -> str:

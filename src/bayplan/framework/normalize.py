@@ -21,7 +21,7 @@ def by_range(scores: Scores) -> Scores:
     """``100 * (s - min) / (max - min)`` in floats, truncated; all equal gives 0."""
     if not len(scores):
         return scores
-    low, high = int(scores.min()), int(scores.max())
+    low, high = int(np.minimum.reduce(scores)), int(np.maximum.reduce(scores))
     if low == high:
         return np.zeros(len(scores), np.int64)
     scaled = MAX_SCORE * ((scores - low).astype(np.float64) / float(high - low))

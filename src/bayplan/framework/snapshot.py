@@ -23,6 +23,7 @@ from bayplan.framework import selecting
 from bayplan.framework.summing import Ids, summed
 from bayplan.objects.node import Node, Taint
 from bayplan.objects.pod import HostPort, Pod
+from bayplan.objects.pod_template import PodTemplate
 from bayplan.objects.selector import NodeRequirement, Selector
 
 Codes: TypeAlias = "npt.NDArray[np.integer[Any]]"
@@ -88,7 +89,7 @@ class PodMatcher:
     namespaces: frozenset[str] | None
     selector: Selector
 
-    def matches(self, pod: Pod) -> bool:
+    def matches(self, pod: Pod | PodTemplate) -> bool:
         if self.namespaces is not None and pod.namespace not in self.namespaces:
             return False
         return self.selector.matches(pod.labels)
@@ -101,6 +102,9 @@ class TermKind(Enum):
     REQUIRED_ANTI_AFFINITY = "required anti-affinity"
     PREFERRED_AFFINITY = "preferred affinity"
     PREFERRED_ANTI_AFFINITY = "preferred anti-affinity"
+
+    # Asked four times for every pod; the hash of an Enum is made in Python, from its name.
+    __hash__ = object.__hash__
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,6 +203,14 @@ class PodTemplate(HasSpec):
     def spread_constraints(self) -> tuple[SpreadConstraint, ...]:
         return tuple(compile_spread(each, self.labels) for each in self.spec.topology_spread_constraints or ())
 
+    @cached_property
+    def hard_spread_constraints(self) -> tuple[SpreadConstraint, ...]:
+        return tuple(each for each in self.spread_constraints if each.hard)
+
+    @cached_property
+    def soft_spread_constraints(self) -> tuple[SpreadConstraint, ...]:
+        return tuple(each for each in self.spread_constraints if not each.hard)
+
     @property
     def _affinity(self) -> Affinity:
         return self.spec.affinity or _NO_AFFINITY

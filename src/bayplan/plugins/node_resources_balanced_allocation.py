@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -40,11 +40,13 @@ from bayplan.framework import (
 )
 from bayplan.objects.pod import Pod
 from bayplan.objects.resources import CPU, MEMORY, Resources, is_scalar_name
-from bayplan.plugins.resource_columns import allocatable, requested
+from bayplan.plugins.resource_columns import Capacities, Capacity, allocatable, requested
 
 Fractions: TypeAlias = "npt.NDArray[np.float64]"
 HALF = MAX_SCORE // 2
 ASKED: Key[tuple[tuple[str, int], ...]] = Key("NodeResourcesBalancedAllocation.asked")
+FEW = 8
+"""With more rows changed than one in so many, a pass over all of them is quicker."""
 
 
 class BalancedResource(PluginArgs):
@@ -89,6 +91,8 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         super().__init__(args, handle)
         settings = cast(NodeResourcesBalancedAllocationArgs, args or NodeResourcesBalancedAllocationArgs())
         self.resources = tuple(each.name for each in settings.resources)
+        self._capacities = Capacities()
+        self._kept: _Kept | None = None
 
     def requeue_on(self) -> tuple[On, ...]:
         return ()
@@ -115,26 +119,67 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
     # -- all nodes --
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Scores:
-        before, after, there = [], [], []
-        for resource, amount in state[ASKED]:
-            total = allocatable(nodes, resource)
-            used = requested(nodes, resource)
-            is_there: Mask | bool = True
-            if len(total) and total.min() <= 0:
-                is_there = total > 0
-                total = np.maximum(total, 1)
-            there.append(is_there)
-            capacity = total.astype(np.float64)
-            before.append(_at_most_one(used / capacity))
-            after.append(_at_most_one((used + amount) / capacity))
-        gain = _balance(after, there, len(nodes)) - _balance(before, there, len(nodes))
-        scores: Scores = HALF + ((HALF + gain) >> 1)  # half, rounded down, in a tenth of the time of a division
+        asked = state[ASKED]
+        used = [_Used(requested(nodes, name), self._capacities.of(nodes, name)) for name, _ in asked]
+        fractions = [each.fractions(amount) for each, (_, amount) in zip(used, asked, strict=True)]
+        scores = _balance(fractions, [each.there for each in used], len(nodes))
+        # In place, and half the gain by a shift: passes over all nodes are what a score costs.
+        scores -= self._before(nodes, tuple([name for name, _ in asked]), used)
+        scores += HALF
+        scores >>= 1
+        scores += HALF
         return scores
+
+    def _before(self, nodes: NodeTable, names: tuple[str, ...], used: Sequence[_Used]) -> Scores:
+        """How balanced nodes are without the pod: rows that did not change since the pod before keep their answer."""
+        key, revision, kept = (nodes, nodes.objects_generation, names), nodes.revision, self._kept
+        if kept is not None and kept.key == key:
+            changed = (revision != kept.revision).nonzero()[0]
+            if len(changed) * FEW < len(revision):
+                if len(changed):
+                    some = [each.of(changed) for each in used]
+                    fractions = [each.fractions(0) for each in some]
+                    kept.balance[changed] = _balance(fractions, [each.there for each in some], len(changed))
+                    kept.revision[changed] = revision[changed]
+                return kept.balance
+        balance = _balance([each.fractions(0) for each in used], [each.there for each in used], len(nodes))
+        # Imagined nodes have negative revisions: what is on them may change and the number stays.
+        self._kept = None if len(revision) and revision.min() < 0 else _Kept(key, revision.copy(), balance)
+        return balance
 
     def _asked(self, asked: Resources) -> tuple[tuple[str, int], ...]:
         """The resources that count for this pod: an extended one only if the pod asks for it."""
         amounts = ((name, asked.get(name)) for name in self.resources)
         return tuple((name, amount) for name, amount in amounts if amount or not is_scalar_name(name))
+
+
+class _Used(NamedTuple):
+    """What is requested of one resource on some nodes, and what they have."""
+
+    amounts: npt.NDArray[np.int64]
+    capacity: Capacity
+
+    @property
+    def there(self) -> Mask | bool:
+        return self.capacity.there
+
+    def fractions(self, more: int) -> Fractions:
+        """How much of it is used with so much more."""
+        taken = (self.amounts + more if more else self.amounts) / self.capacity.floats
+        return np.minimum(taken, 1.0, out=taken)
+
+    def of(self, rows: Rows) -> _Used:
+        return _Used(self.amounts[rows], self.capacity.of(rows))
+
+
+class _Kept(NamedTuple):
+    """How balanced the nodes of a table were."""
+
+    key: tuple[NodeTable, int, tuple[str, ...]]
+    """Which table, as of which node objects; of which resources."""
+    revision: npt.NDArray[np.int64]
+    """Of the rows, as of when it was worked out."""
+    balance: Scores
 
 
 def _balance_one(fractions: Sequence[float]) -> int:
@@ -170,10 +215,6 @@ def _balance(fractions: Sequence[Fractions], there: Sequence[Mask | bool], rows:
     np.subtract(1, deviation, out=deviation)
     deviation *= MAX_SCORE
     return deviation.astype(np.int64)
-
-
-def _at_most_one(fractions: Fractions) -> Fractions:
-    return np.minimum(fractions, 1.0, out=fractions)
 
 
 def _deviation(fractions: Sequence[Fractions], there: Sequence[Mask | bool]) -> Fractions:

@@ -7,9 +7,12 @@ answer is a column, given a ``NodeView`` a number; an unknown resource is 0 ever
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from bayplan.framework import NodeTable, NodeView
+import numpy as np
+import numpy.typing as npt
+
+from bayplan.framework import Mask, NodeTable, NodeView, Rows
 from bayplan.objects.resources import CPU, EPHEMERAL_STORAGE, MEMORY
 
 Place: TypeAlias = "NodeTable | NodeView"
@@ -35,3 +38,40 @@ def counted(place: Place, resource: str) -> Any:
     """The same for scores, where CPU and memory that containers do not request count with a default."""
     column = _NONZERO.get(resource)
     return requested(place, resource) if column is None else getattr(place, column)
+
+
+class Capacity(NamedTuple):
+    """A resource on all nodes, to divide by."""
+
+    amounts: npt.NDArray[np.int64]
+    """1 where a node has none of it."""
+    floats: npt.NDArray[np.float64]
+    there: Mask | bool
+    """Which nodes have it; ``True`` when all do."""
+
+    def of(self, rows: Rows) -> Capacity:
+        """The same on some nodes."""
+        there = self.there if isinstance(self.there, bool) else self.there[rows]
+        return Capacity(self.amounts[rows], self.floats[rows], there)
+
+
+class Capacities:
+    """What nodes have of each resource, worked out once while no node object changes."""
+
+    def __init__(self) -> None:
+        self._nodes: NodeTable | None = None
+        self._generation = -1
+        self._known: dict[str, Capacity] = {}
+
+    def of(self, nodes: NodeTable, resource: str) -> Capacity:
+        if self._nodes is not nodes or self._generation != nodes.objects_generation:
+            self._nodes, self._generation, self._known = nodes, nodes.objects_generation, {}
+        known = self._known.get(resource)
+        if known is None:
+            total = allocatable(nodes, resource)
+            there: Mask | bool = True
+            if len(total) and total.min() <= 0:
+                there = total > 0
+                total = np.maximum(total, 1)
+            known = self._known[resource] = Capacity(total, total.astype(np.float64), there)
+        return known

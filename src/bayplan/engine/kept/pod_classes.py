@@ -64,6 +64,8 @@ class PodClass(NamedTuple):
     """Number of the class as far as plugins tell it apart that look at node objects alone."""
     rows: int
     """Number of the class."""
+    reserves: bool
+    """May a plugin have something to reserve for them, or to permit?"""
     goes_on: bool
     """May pods that follow one another be placed before anything else happens?  Every plugin promises something."""
     is_plain: bool
@@ -112,11 +114,10 @@ class PodClasses:
         of_rows = _keys(division.of_rows.all, promised)
         objects = self._objects.setdefault(of_objects, len(self._objects))
         rows = self._rows.setdefault((objects, of_rows), len(self._rows))
-        goes_on = division.is_promised and not any(
-            promised.get(plugin.name, NOTHING).reserves for plugin in self._committing
-        )
+        reserves = any(promised.get(plugin.name, NOTHING).reserves for plugin in self._committing)
+        goes_on = division.is_promised and not reserves
         is_plain = goes_on and not division.without_terms.alone.all and _takes_no_more_than_sums(pod.template)
-        return PodClass(promised, division, objects, rows, goes_on, is_plain)
+        return PodClass(promised, division, objects, rows, reserves, goes_on, is_plain)
 
     def _division_for(self, promised: Promised) -> Division:
         of_each = [promised.get(plugin.name, NOTHING) for plugin in self._every]

@@ -37,7 +37,7 @@ class Domains:
     @property
     def is_empty(self) -> bool:
         """No domain holds anything."""
-        return not any(sums.any() for sums in self._sums.values())
+        return not any(np.logical_or.reduce(sums) for sums in self._sums.values())
 
     def of(self, key: str, node: NodeView) -> int:
         """The sum of a node's domain; 0 if the node is in none."""
@@ -51,7 +51,7 @@ class Domains:
         known = self._sums.get(key)
         weighed = sums if weight == 1 else sums * weight
         self._sums[key] = weighed if known is None else known + weighed
-        return bool(sums.any())
+        return bool(np.logical_or.reduce(sums))
 
     def move(self, key: str, node: NodeView, by: int) -> None:
         """Follow one pod on one node; a node outside all domains changes nothing."""

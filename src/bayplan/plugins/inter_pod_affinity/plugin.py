@@ -11,7 +11,7 @@ pod it needs came, or one it shuns or that shuns it went; a node came or got ano
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import Field
 
@@ -39,7 +39,7 @@ from bayplan.framework import (
     failed,
     unresolvable,
 )
-from bayplan.framework.handle import Handle, handle_of
+from bayplan.framework.handle import Handle, ObjectStore, handle_of
 from bayplan.framework.normalize import by_range
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
@@ -47,10 +47,12 @@ from bayplan.objects.selector import PodTerm
 from bayplan.objects.workload import Namespace
 from bayplan.plugins.inter_pod_affinity import filtering, scoring
 from bayplan.plugins.inter_pod_affinity.domains import SoughtPods
+from bayplan.plugins.inter_pod_affinity.filtering import Required
+from bayplan.plugins.inter_pod_affinity.scoring import Preferred
 
 NO_LABELS: Mapping[str, str] = {}
 
-# Only terms with a namespace selector are remembered, one entry per template that has them.
+# One entry per template, and as of which namespaces.
 MAX_REMEMBERED = 4096
 
 
@@ -71,7 +73,8 @@ class InterPodAffinity(PreFilterExtensions, FilterPlugin, PreScorePlugin, ScoreP
 
     def __init__(self, args: InterPodAffinityArgs | None = None, handle: Handle | None = None) -> None:
         super().__init__(args or InterPodAffinityArgs(), handle)
-        self._sought: BoundedCache[PodTerm, tuple[int, SoughtPods]] = BoundedCache(MAX_REMEMBERED)
+        self._required: BoundedCache[PodTemplate, tuple[int, Required]] = BoundedCache(MAX_REMEMBERED)
+        self._preferred: BoundedCache[PodTemplate, tuple[int, Preferred]] = BoundedCache(MAX_REMEMBERED)
 
     def requeue_on(self) -> Sequence[On]:
         pods = Change.ADDED | Change.POD_LABEL | Change.DELETED
@@ -98,12 +101,11 @@ class InterPodAffinity(PreFilterExtensions, FilterPlugin, PreScorePlugin, ScoreP
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdict:
         try:
-            affinity = tuple(map(self._look_up, pod.required_affinity_terms))
-            anti_affinity = tuple(map(self._look_up, pod.required_anti_affinity_terms))
+            required = self._required_by(pod.template)
         except ValueError as error:
             return unresolvable(f"parsing pod: {error}")
-        found = filtering.count(pod, affinity, anti_affinity, self._namespace_labels(pod), nodes)
-        if not affinity and not anti_affinity and found.shunning.is_empty:
+        found = filtering.count(pod, required, nodes)
+        if required.is_nothing and found.shunning.is_empty:
             return SKIP
         state[filtering.STATE] = found
         return None
@@ -124,7 +126,7 @@ class InterPodAffinity(PreFilterExtensions, FilterPlugin, PreScorePlugin, ScoreP
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: NodeTable, feasible: Rows) -> Verdict:
         try:
-            preferred = list(self._preferred(pod))
+            preferred = self._preferred_by(pod.template)
         except ValueError as error:
             return failed(f"failed to parse pod: {error}")
         if self.args.ignore_preferred_terms_of_existing_pods and not preferred:
@@ -146,33 +148,43 @@ class InterPodAffinity(PreFilterExtensions, FilterPlugin, PreScorePlugin, ScoreP
 
     # -- which namespaces a term means --
 
-    def _preferred(self, pod: Pod) -> Iterator[tuple[int, SoughtPods]]:
-        if pod.spec.affinity is None:
-            return
-        for weight, term in pod.preferred_affinity_terms:
-            yield weight, self._look_up(term)
-        for weight, term in pod.preferred_anti_affinity_terms:
-            yield -weight, self._look_up(term)
+    def _required_by(self, template: PodTemplate) -> Required:
+        """The required terms of a template's pods, as namespaces are now; ValueError if one is wrong."""
+        generation = handle_of(self).objects.generation("Namespace")
+        known = self._required.get(template)
+        if known is None or known[0] != generation:
+            required = Required(
+                tuple(map(self._look_up, template.required_affinity_terms)),
+                tuple(map(self._look_up, template.required_anti_affinity_terms)),
+                self._namespace_labels(template),
+                template,
+            )
+            known = self._required[template] = generation, required
+        return known[1]
+
+    def _preferred_by(self, template: PodTemplate) -> Preferred:
+        """The preferred terms of a template's pods, with negative weights for those to stay away from."""
+        if template.spec.affinity is None:
+            return ()
+        generation = handle_of(self).objects.generation("Namespace")
+        known = self._preferred.get(template)
+        if known is None or known[0] != generation:
+            beside = [(weight, self._look_up(term)) for weight, term in template.preferred_affinity_terms]
+            away = [(-weight, self._look_up(term)) for weight, term in template.preferred_anti_affinity_terms]
+            known = self._preferred[template] = generation, (*beside, *away)
+        return known[1]
 
     def _look_up(self, term: PodTerm) -> SoughtPods:
         """A term of the pod to be placed, with the namespaces that its namespace selector matches now."""
-        if term.namespace_selector is None:
-            return SoughtPods(PodMatcher(term.namespaces, term.selector), term.topology_key)
-        objects = handle_of(self).objects
-        generation = objects.generation("Namespace")
-        known = self._sought.get(term)
-        if known is None or known[0] != generation:
-            namespaces = _selected(term, objects.list("Namespace"))
-            known = generation, SoughtPods(PodMatcher(namespaces, term.selector), term.topology_key)
-            self._sought[term] = known
-        return known[1]
+        namespaces = _selected(term, handle_of(self).objects)
+        return SoughtPods(PodMatcher(namespaces, term.selector), term.topology_key)
 
-    def _namespace_labels(self, pod: Pod) -> Mapping[str, str]:
-        namespace = handle_of(self).objects.get("Namespace", "", pod.namespace)
+    def _namespace_labels(self, template: PodTemplate) -> Mapping[str, str]:
+        namespace = handle_of(self).objects.get("Namespace", "", template.namespace)
         return NO_LABELS if namespace is None else namespace.labels
 
 
-def _selected(term: PodTerm, namespaces: Iterable[Namespace]) -> frozenset[str] | None:
+def _selected(term: PodTerm, objects: ObjectStore) -> frozenset[str] | None:
     """Names of the namespaces that a term means; ``None`` is all of them.
 
     kube-scheduler also asks the selector about a namespace without labels, for whatever pod.  So a selector
@@ -183,6 +195,7 @@ def _selected(term: PodTerm, namespaces: Iterable[Namespace]) -> frozenset[str] 
         return term.namespaces
     if selector.matches(NO_LABELS):
         return None
+    namespaces: Iterable[Namespace] = objects.list("Namespace")
     return term.namespaces.union(each.name for each in namespaces if selector.matches(each.labels))
 
 

@@ -7,7 +7,7 @@ count in both directions: those of the pod for pods on nodes, and those of pods 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TypeAlias
 
 import numpy as np
 
@@ -15,14 +15,14 @@ from bayplan.framework import Key, NodeTable, NodeView, Scores, TermKind
 from bayplan.objects.pod import Pod
 from bayplan.plugins.inter_pod_affinity.domains import Domains, SoughtPods
 
+Preferred: TypeAlias = tuple[tuple[int, SoughtPods], ...]
+"""The preferred terms of a pod with their weights, negative for pods to stay away from."""
+
 STATE: Key[Domains] = Key("PreScoreInterPodAffinity")
 
 
-def weigh(pod: Pod, preferred: Iterable[tuple[int, SoughtPods]], hard_weight: int, nodes: NodeTable) -> Domains | None:
-    """Weights per domain; ``None`` if no pod on any domain is preferred or prefers.
-
-    ``preferred`` holds the pod's own terms, with negative weights for those to stay away from.
-    """
+def weigh(pod: Pod, preferred: Preferred, hard_weight: int, nodes: NodeTable) -> Domains | None:
+    """Weights per domain; ``None`` if no pod on any domain is preferred or prefers."""
     worth = Domains()
     touched = False
     for weight, sought in preferred:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from bayplan.bounded_cache import BoundedCache
 from bayplan.framework import (
     Change,
     Codes,
@@ -49,6 +50,9 @@ from bayplan.plugins.node_resources_fit.scoring import Asked, strategy_of
 WANTED: Key[tuple[Want, ...]] = Key("NodeResourcesFit.wanted")
 ASKED: Key[tuple[Asked, ...]] = Key("NodeResourcesFit.asked")
 
+# A template is asked about at several points one after another.
+MAX_REMEMBERED = 16
+
 
 class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     """The node must have room for what the pod requests, and some fills are better than others."""
@@ -65,6 +69,8 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         self.resources = settings.scoring_strategy.resources
         self.strategy = strategy_of(settings.scoring_strategy)
         self._classes = None if handle is None else ExtendedResourceClasses(handle.objects)
+        self._known_wants: BoundedCache[PodTemplate, tuple[Want, ...]] = BoundedCache(MAX_REMEMBERED)
+        self._known_asked: BoundedCache[PodTemplate, tuple[Asked, ...]] = BoundedCache(MAX_REMEMBERED)
 
     def requeue_on(self) -> tuple[On, ...]:
         return (
@@ -115,7 +121,13 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return self._asked(pod.template) if known is None else known
 
     def _wanted(self, template: PodTemplate) -> tuple[Want, ...]:
-        return filtering.wants(template.requests, self.ignored, self.ignored_groups, self._has_devices)
+        known = self._known_wants.get(template)
+        if known is None:
+            requests = template.requests
+            known = filtering.wants(requests, self.ignored, self.ignored_groups, self._has_devices)
+            if not requests.scalars:  # which devices stand behind an extended resource may change
+                self._known_wants[template] = known
+        return known
 
     def _has_devices(self, resource: str) -> bool:
         return self._classes is not None and self._classes.of(resource) is not None
@@ -133,10 +145,15 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def _asked(self, template: PodTemplate) -> tuple[Asked, ...]:
         """The resources of the args that count; an extended resource counts for pods that ask for it."""
-        amounts = ((each, scoring_request(template, each.name)) for each in self.resources)
-        return tuple(
-            Asked(each.name, each.weight, amount) for each, amount in amounts if amount or not is_scalar_name(each.name)
-        )
+        known = self._known_asked.get(template)
+        if known is None:
+            amounts = [(each, scoring_request(template, each.name)) for each in self.resources]
+            known = self._known_asked[template] = tuple(
+                Asked(each.name, each.weight, amount)
+                for each, amount in amounts
+                if amount or not is_scalar_name(each.name)
+            )
+        return known
 
 
 def _made_room(pod: Pod, old: Pod, new: Pod | None) -> bool:

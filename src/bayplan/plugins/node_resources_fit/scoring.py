@@ -22,7 +22,7 @@ from bayplan.plugins.node_resources_fit.args import (
     ScoringStrategy,
     ShapePoint,
 )
-from bayplan.plugins.resource_columns import allocatable, counted
+from bayplan.plugins.resource_columns import Capacities, Capacity, allocatable, counted
 
 Amounts: TypeAlias = "npt.NDArray[np.int64]"
 
@@ -39,6 +39,9 @@ class Asked:
 class Strategy(ABC):
     """Rates resources one by one and takes the mean; the subclasses say what a good rate is."""
 
+    def __init__(self) -> None:
+        self._capacities = Capacities()
+
     def score_node(self, node: NodeView, asked: tuple[Asked, ...]) -> int:
         rates = []
         for each in asked:
@@ -49,29 +52,25 @@ class Strategy(ABC):
         return self.mean_one(rates)
 
     def score(self, nodes: NodeTable, asked: tuple[Asked, ...]) -> Scores:
-        rated = np.zeros(len(nodes), np.int64)
+        rated: Amounts | None = None
         weights: Amounts | int = 0
         for each in asked:
-            total = allocatable(nodes, each.resource)
-            taken = counted(nodes, each.resource) + each.amount
-            there: Mask | bool = True
-            if len(total) and total.min() <= 0:
-                there = total > 0
-                # A node without the resource is rated as if it had 1; its weight of 0 takes that out again.
-                total = np.maximum(total, 1)
-            rate = self.rate(taken, total)
-            weight = each.weight * self.counts(rate, there)
-            rated += rate * weight
+            capacity = self._capacities.of(nodes, each.resource)
+            rate = self.rate(counted(nodes, each.resource) + each.amount, capacity)
+            # A node without the resource is rated as if it had 1; its weight of 0 takes that out again.
+            weight = each.weight * self.counts(rate, capacity.there)
+            rate *= weight
+            rated = rate if rated is None else np.add(rated, rate, out=rated)
             weights = weights + weight
-        return self.mean(rated, np.maximum(weights, 1))
+        return np.zeros(len(nodes), np.int64) if rated is None else self.mean(rated, np.maximum(weights, 1))
 
     @abstractmethod
     def rate_one(self, taken: int, total: int) -> int:
         """How good it is that this much of the total is taken, 0..100."""
 
     @abstractmethod
-    def rate(self, taken: Amounts, total: Amounts) -> Amounts:
-        """The same for all nodes."""
+    def rate(self, taken: Amounts, total: Capacity) -> Amounts:
+        """The same for all nodes, as an array of its own; ``taken`` may be written to."""
 
     def counts(self, rate: Amounts, there: Mask | bool) -> Mask | bool:
         """Where the resource takes part in the mean."""
@@ -92,8 +91,8 @@ class LeastAllocated(Strategy):
     def rate_one(self, taken: int, total: int) -> int:
         return 0 if taken > total else (total - taken) * MAX_SCORE // total
 
-    def rate(self, taken: Amounts, total: Amounts) -> Amounts:
-        left = total - taken
+    def rate(self, taken: Amounts, total: Capacity) -> Amounts:
+        left = np.subtract(total.amounts, taken, out=taken)
         np.maximum(left, 0, out=left)
         left *= MAX_SCORE
         return _divided(left, total)
@@ -105,21 +104,22 @@ class MostAllocated(Strategy):
     def rate_one(self, taken: int, total: int) -> int:
         return min(taken, total) * MAX_SCORE // total
 
-    def rate(self, taken: Amounts, total: Amounts) -> Amounts:
-        return _divided(np.minimum(taken, total) * MAX_SCORE, total)
+    def rate(self, taken: Amounts, total: Capacity) -> Amounts:
+        return _divided(np.minimum(taken, total.amounts) * MAX_SCORE, total)
 
 
 class RequestedToCapacityRatio(Strategy):
     """As good as the curve of the args says; a resource the curve gives 0 takes no part in the mean."""
 
     def __init__(self, shape: Sequence[ShapePoint]) -> None:
+        super().__init__()
         self.curve = np.array([_height(shape, percent) for percent in range(MAX_SCORE + 1)], np.int64)
 
     def rate_one(self, taken: int, total: int) -> int:
         return int(self.curve[min(taken, total) * MAX_SCORE // total])
 
-    def rate(self, taken: Amounts, total: Amounts) -> Amounts:
-        return self.curve[np.minimum(taken, total) * MAX_SCORE // total]
+    def rate(self, taken: Amounts, total: Capacity) -> Amounts:
+        return self.curve[np.minimum(taken, total.amounts) * MAX_SCORE // total.amounts]
 
     def counts(self, rate: Amounts, there: Mask | bool) -> Mask | bool:
         return (rate > 0) & there
@@ -135,11 +135,11 @@ class RequestedToCapacityRatio(Strategy):
         return scores
 
 
-def _divided(amounts: Amounts, totals: Amounts) -> Amounts:
+def _divided(amounts: Amounts, totals: Capacity) -> Amounts:
     """Rounded down.  Below 2**53 a division of floats cannot round up to the next whole number, and is much quicker."""
-    if len(amounts) and amounts.max() < 1 << 53:
-        return (amounts / totals).astype(np.int64)
-    rates: Amounts = amounts // totals
+    if len(amounts) and np.maximum.reduce(amounts) < 1 << 53:
+        return (amounts / totals.floats).astype(np.int64)
+    rates: Amounts = amounts // totals.amounts
     return rates
 
 

@@ -18,7 +18,10 @@ from bayplan.framework import LabelColumn, Mask, NodeTable, NodeView, PodMatcher
 from bayplan.framework.summing import Ids
 from bayplan.objects.affinity import SpreadConstraint
 from bayplan.objects.pod import Pod
+from bayplan.objects.pod_template import PodTemplate
 from bayplan.objects.toleration import DO_NOT_SCHEDULE, untolerated
+
+Constraints: TypeAlias = tuple[SpreadConstraint, ...]
 
 PerDomain: TypeAlias = "npt.NDArray[np.int64]"
 """One number per value of a label, and a last one for nodes that lack it."""
@@ -79,12 +82,17 @@ def included(constraint: SpreadConstraint, pod: Pod, nodes: NodeTable, among: Ma
     return mask
 
 
-def pods_on_each(nodes: NodeTable, constraint: SpreadConstraint, namespace: str) -> npt.NDArray[np.int32]:
-    """The pods on every node that the constraint spreads, from the table's kept counts."""
+def matcher_of(constraint: SpreadConstraint, namespace: str) -> PodMatcher | None:
+    """The pods that a constraint of a pod in this namespace spreads; ``None`` if there are none, see ``pods_on``."""
     selector = constraint.selector
-    if selector.is_empty or selector.nothing:  # see pods_on
+    return None if selector.is_empty or selector.nothing else PodMatcher(frozenset((namespace,)), selector)
+
+
+def pods_on_each(nodes: NodeTable, matcher: PodMatcher | None) -> npt.NDArray[np.int32]:
+    """The pods on every node that a constraint spreads, from the table's kept counts."""
+    if matcher is None:
         return np.zeros(len(nodes), np.int32)
-    return nodes.matching_pods(PodMatcher(frozenset((namespace,)), selector), skip_terminating=True)
+    return nodes.matching_pods(matcher, skip_terminating=True)
 
 
 class Layout(NamedTuple):
@@ -94,10 +102,22 @@ class Layout(NamedTuple):
     """Per node an index into arrays over domains; nodes that do not count have the last one."""
     exists: Mask
     """Per domain whether any node counts in it."""
+    size: int
+    """How many domains do."""
 
-    def sums(self, nodes: NodeTable, counts: npt.NDArray[np.int32]) -> PerDomain:
-        """Counts per node, added up over domains."""
-        return nodes.summed(counts, self.domains, len(self.exists))
+
+class Asked(NamedTuple):
+    """A constraint with all about it that is the same for every pod of a template."""
+
+    constraint: SpreadConstraint
+    layout: Layout
+    matcher: PodMatcher | None
+    matches_itself: bool
+
+    def sums(self, nodes: NodeTable) -> PerDomain:
+        """The pods that it spreads, per domain."""
+        layout = self.layout
+        return nodes.summed(pods_on_each(nodes, self.matcher), layout.domains, len(layout.exists))
 
 
 class Layouts:
@@ -109,10 +129,28 @@ class Layouts:
         self._known: BoundedCache[Hashable, Layout] = BoundedCache(MAX_LAYOUTS)
         self._complete: BoundedCache[Hashable, Mask | None] = BoundedCache(MAX_LAYOUTS)
         self._sizes: dict[str, int] = {}
+        self._asked: BoundedCache[PodTemplate, tuple[Constraints, Constraints, tuple[Asked, ...]]] = BoundedCache(
+            MAX_LAYOUTS
+        )
 
-    def of(self, nodes: NodeTable, constraint: SpreadConstraint, pod: Pod, among: Sequence[SpreadConstraint]) -> Layout:
-        """The layout of a constraint over the nodes that have the keys of all constraints in ``among``."""
+    def asked(self, nodes: NodeTable, pod: Pod, constraints: Constraints, among: Constraints) -> tuple[Asked, ...]:
+        """What a pod's constraints ask of the nodes that have the keys of all constraints in ``among``."""
         self._forget_if_changed(nodes)
+        known = self._asked.get(pod.template)
+        if known is None or known[0] != constraints or known[1] != among:
+            asked = tuple(
+                Asked(
+                    each,
+                    self._of(nodes, each, pod, among),
+                    matcher_of(each, pod.namespace),
+                    each.selector.matches(pod.labels),
+                )
+                for each in constraints
+            )
+            known = self._asked[pod.template] = constraints, among, asked
+        return known[2]
+
+    def _of(self, nodes: NodeTable, constraint: SpreadConstraint, pod: Pod, among: Constraints) -> Layout:
         key = (
             constraint.topology_key,
             frozenset(each.topology_key for each in among),
@@ -126,7 +164,7 @@ class Layouts:
             known = self._known[key] = _laid_out(column, mask)
         return known
 
-    def with_every_key(self, nodes: NodeTable, constraints: Sequence[SpreadConstraint]) -> Mask | None:
+    def with_every_key(self, nodes: NodeTable, constraints: Constraints) -> Mask | None:
         """The nodes that belong to a domain of each constraint; ``None`` when that is all of them."""
         self._forget_if_changed(nodes)
         keys = tuple(constraint.topology_key for constraint in constraints)
@@ -150,6 +188,7 @@ class Layouts:
             self._known.clear()
             self._complete.clear()
             self._sizes.clear()
+            self._asked.clear()
             self._nodes, self._generation = nodes, nodes.objects_generation
 
 
@@ -165,4 +204,4 @@ def _laid_out(column: LabelColumn, mask: Mask | None) -> Layout:
     domains.flags.writeable = False
     exists: Mask = np.bincount(domains, minlength=spare + 1) > 0
     exists[-1] = False
-    return Layout(domains, exists)
+    return Layout(domains, exists, int(np.count_nonzero(exists)))

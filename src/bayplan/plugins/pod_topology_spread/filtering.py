@@ -11,11 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayplan.framework import Code, Codes, Key, Mask, NodeTable, NodeView, Reason
-from bayplan.objects.affinity import SpreadConstraint
+from bayplan.framework import Code, Codes, Key, NodeTable, NodeView, Reason
 from bayplan.objects.pod import Pod
 from bayplan.plugins.pod_topology_spread import domain_counts
-from bayplan.plugins.pod_topology_spread.domain_counts import Layouts, PerDomain
+from bayplan.plugins.pod_topology_spread.domain_counts import Asked, Constraints, Layouts, PerDomain
 
 MISSING_LABEL = Reason(
     Code.UNRESOLVABLE, "node(s) didn't match pod topology spread constraints (missing required label)"
@@ -35,12 +34,12 @@ class DomainCounts:
 
     __slots__ = ("_least", "constraint", "counts", "domains", "exists", "matches_itself")
 
-    def __init__(self, constraint: SpreadConstraint, pod: Pod, counts: PerDomain, exists: Mask) -> None:
-        self.constraint = constraint
-        self.matches_itself = int(constraint.selector.matches(pod.labels))
+    def __init__(self, asked: Asked, counts: PerDomain) -> None:
+        self.constraint = asked.constraint
+        self.matches_itself = int(asked.matches_itself)
         self.counts = counts
-        self.exists = exists
-        self.domains = int(np.count_nonzero(exists))
+        self.exists = asked.layout.exists
+        self.domains = asked.layout.size
         self._least: int | None = None
 
     @property
@@ -90,14 +89,11 @@ class HardSpread:
 STATE: Key[HardSpread] = Key("PreFilterPodTopologySpread")
 
 
-def count(pod: Pod, constraints: Sequence[SpreadConstraint], nodes: NodeTable, layouts: Layouts) -> HardSpread:
+def count(pod: Pod, constraints: Constraints, nodes: NodeTable, layouts: Layouts) -> HardSpread:
     """Pods per domain over the nodes that have every topology key and that the constraint includes."""
-    found = []
-    for constraint in constraints:
-        layout = layouts.of(nodes, constraint, pod, constraints)
-        counts = layout.sums(nodes, domain_counts.pods_on_each(nodes, constraint, pod.namespace))
-        found.append(DomainCounts(constraint, pod, counts, layout.exists))
-    return HardSpread(found)
+    return HardSpread(
+        [DomainCounts(each, each.sums(nodes)) for each in layouts.asked(nodes, pod, constraints, constraints)]
+    )
 
 
 def move(spread: HardSpread, pod: Pod, other: Pod, node: NodeView, by: int) -> None:

@@ -53,7 +53,7 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
     def __init__(self, args: PodTopologySpreadArgs | None = None, handle: Handle | None = None) -> None:
         super().__init__(args or PodTopologySpreadArgs(), handle)
         self._system_defaults = self.args.defaulting_type == "System"
-        self._layouts = domain_counts.Layouts()
+        self._hard_layouts, self._soft_layouts = domain_counts.Layouts(), domain_counts.Layouts()
         compiled = self.args.compiled()
         self._has_defaults = {hard: any(each.hard is hard for each in compiled) for hard in (True, False)}
 
@@ -89,7 +89,7 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
             return failed(f"obtaining pod's hard topology spread constraints: {error}")
         if not constraints:
             return SKIP
-        state[filtering.STATE] = filtering.count(pod, constraints, nodes, self._layouts)
+        state[filtering.STATE] = filtering.count(pod, constraints, nodes, self._hard_layouts)
         return None
 
     def add_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
@@ -114,7 +114,7 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
         if not constraints or not len(nodes):
             return SKIP
         require_all = self._require_all(pod.template)
-        state[scoring.STATE] = scoring.prepare(pod, constraints, nodes, feasible, self._layouts, require_all)
+        state[scoring.STATE] = scoring.prepare(pod, constraints, nodes, feasible, self._soft_layouts, require_all)
         return None
 
     def score_node(self, state: CycleState, pod: Pod, node: NodeView) -> int:
@@ -131,7 +131,7 @@ class PodTopologySpread(PreFilterExtensions, FilterPlugin, PreScorePlugin, Score
     def _constraints(self, template: PodTemplate, *, hard: bool) -> tuple[SpreadConstraint, ...]:
         """Its own, or the defaults if it writes none of either kind; ValueError if a selector is wrong."""
         if template.spec.topology_spread_constraints:
-            return tuple(each for each in template.spread_constraints if each.hard is hard)
+            return template.hard_spread_constraints if hard else template.soft_spread_constraints
         if not self._has_defaults[hard]:
             return ()
         return tuple(each for each in self._defaults.of(template) if each.hard is hard)

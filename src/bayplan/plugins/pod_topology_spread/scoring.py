@@ -9,7 +9,6 @@ one with many, and ``maxSkew - 1`` is added to each, which waters small differen
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +19,7 @@ from bayplan.objects.affinity import SpreadConstraint
 from bayplan.objects.node import HOSTNAME_LABEL
 from bayplan.objects.pod import Pod
 from bayplan.plugins.pod_topology_spread import domain_counts
-from bayplan.plugins.pod_topology_spread.domain_counts import Layouts, PerDomain
+from bayplan.plugins.pod_topology_spread.domain_counts import Asked, Constraints, Layouts, PerDomain
 
 # Adding a half and cutting off rounds as Go does, half away from zero, where Python and NumPy round to even.
 # It is exact for what is rounded here: 0, or at least the smallest weight, ln 3.
@@ -34,9 +33,13 @@ class WeighedConstraint:
     Hostname domains have no ``points``: their pods are counted on the node itself when it is scored.
     """
 
-    constraint: SpreadConstraint
+    asked: Asked
     weight: float
     points: npt.NDArray[np.float64] | None
+
+    @property
+    def constraint(self) -> SpreadConstraint:
+        return self.asked.constraint
 
     def worth(self, pods: int) -> float:
         return pods * self.weight + (self.constraint.max_skew - 1)
@@ -59,47 +62,45 @@ STATE: Key[SoftSpread] = Key("PreScorePodTopologySpread")
 
 def prepare(
     pod: Pod,
-    constraints: Sequence[SpreadConstraint],
+    constraints: Constraints,
     nodes: NodeTable,
     feasible: Rows,
     layouts: Layouts,
     require_all: bool,
 ) -> SoftSpread:
     """Weights from the feasible nodes' domains, counts from all nodes."""
-    asked = constraints if require_all else ()
-    complete = layouts.with_every_key(nodes, asked)
+    needed = constraints if require_all else ()
+    complete = layouts.with_every_key(nodes, needed)
     scored = feasible if complete is None else feasible[complete[feasible]]
     weighed = []
-    for constraint in constraints:
+    for each in layouts.asked(nodes, pod, constraints, needed):
+        constraint = each.constraint
         if constraint.topology_key == HOSTNAME_LABEL:
-            weighed.append(WeighedConstraint(constraint, math.log(len(scored) + 2), None))
+            weighed.append(WeighedConstraint(each, math.log(len(scored) + 2), None))
             continue
-        pods = domain_counts.pods_on_each(nodes, constraint, pod.namespace)
-        counts = layouts.of(nodes, constraint, pod, asked).sums(nodes, pods)
+        counts = each.sums(nodes)
         size = layouts.domains(nodes, constraint.topology_key, scored)
         unnamed = None if require_all else nodes.label(constraint.topology_key).id_of.get("")
         if unnamed is not None:
             counts = counts.copy()
-            size -= _join_unnamed(nodes, constraint, pod, scored, unnamed, counts)
+            size -= _join_unnamed(nodes, each, pod, scored, unnamed, counts)
         weight = math.log(size + 2)
         points = counts.astype(np.float64) * weight + (constraint.max_skew - 1)
         points[-1] = 0.0
-        weighed.append(WeighedConstraint(constraint, weight, points))
-    return SoftSpread(tuple(weighed), tuple(constraints), require_all, complete)
+        weighed.append(WeighedConstraint(each, weight, points))
+    return SoftSpread(tuple(weighed), constraints, require_all, complete)
 
 
-def _join_unnamed(
-    nodes: NodeTable, constraint: SpreadConstraint, pod: Pod, scored: Rows, unnamed: int, counts: PerDomain
-) -> int:
+def _join_unnamed(nodes: NodeTable, asked: Asked, pod: Pod, scored: Rows, unnamed: int, counts: PerDomain) -> int:
     """Nodes that lack a label are in one domain with those whose label is empty: join the two.
 
     Gives how many domains fewer that makes.  It happens with the system defaults only, and only where somebody
     wrote an empty zone.
     """
-    ids = nodes.label(constraint.topology_key).ids
+    ids = nodes.label(asked.constraint.topology_key).ids
     lacking = ids < 0
-    mask = domain_counts.included(constraint, pod, nodes, lacking)
-    counts[unnamed] += domain_counts.pods_on_each(nodes, constraint, pod.namespace)[mask].sum()
+    mask = domain_counts.included(asked.constraint, pod, nodes, lacking)
+    counts[unnamed] += domain_counts.pods_on_each(nodes, asked.matcher)[mask].sum()
     return int(lacking[scored].any() and (ids[scored] == unnamed).any())
 
 
@@ -128,7 +129,7 @@ def score(spread: SoftSpread, pod: Pod, nodes: NodeTable) -> Scores:
         if each.points is not None:
             total += each.points.take(ids)
             continue
-        pods = domain_counts.pods_on_each(nodes, each.constraint, pod.namespace)
+        pods = domain_counts.pods_on_each(nodes, each.asked.matcher)
         points = pods * each.weight + (each.constraint.max_skew - 1)
         points[ids < 0] = 0.0
         total += points
