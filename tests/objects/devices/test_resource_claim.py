@@ -34,7 +34,6 @@ def test_requests_and_subrequests_name_their_classes_once() -> None:
             ]
         }
     )
-    assert written.spec.class_names == ("gpu", "nic")
     assert written.requests[0].exactly is not None
     assert written.requests[0].exactly.wants_all
 

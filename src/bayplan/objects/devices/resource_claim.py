@@ -110,15 +110,6 @@ class DeviceClaim(Wire, frozen=True, kw_only=True):
 class ResourceClaimSpec(Wire, frozen=True, kw_only=True):
     devices: DeviceClaim = DeviceClaim()
 
-    @property
-    def class_names(self) -> tuple[str, ...]:
-        """Every DeviceClass it names, in the order of its requests."""
-        found: dict[str, None] = {}
-        for request in self.devices.requests or ():
-            for each in (*((request.exactly,) if request.exactly else ()), *(request.first_available or ())):
-                found[each.device_class_name] = None
-        return tuple(found)
-
 
 # -- what was given --
 
