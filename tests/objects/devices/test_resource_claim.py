@@ -25,7 +25,7 @@ def test_a_claim_without_a_status_has_nothing() -> None:
     assert empty.node_requirement is None
 
 
-def test_requests_and_subrequests_name_their_classes_once() -> None:
+def test_a_request_for_all_devices_says_so() -> None:
     written = claim(
         {
             "requests": [
