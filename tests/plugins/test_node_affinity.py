@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bayplan.errors import InvalidArgsError
-from bayplan.framework import SKIP, Change, Code, CycleState, PreFilterResult
+from bayplan.framework import SKIP, Change, Code, CycleState, Depends, PreFilterResult
 from bayplan.framework.status import as_status
 from bayplan.plugins.node_affinity import CONFLICT, NodeAffinity
 from bayplan.testing import NodeBuilder, PodBuilder, cluster, make, node, pod, reasons, run_filter, run_score
@@ -82,6 +82,15 @@ def test_a_pod_that_asks_for_nothing_is_left_alone() -> None:
 def test_terms_that_all_name_nodes_narrow_the_search(asked: PodBuilder, names: set[str] | None) -> None:
     answer = pre_filter(asked)
     assert answer == (None if names is None else PreFilterResult(frozenset(names)))
+
+
+@pytest.mark.parametrize("fields", [[(NAME, "In", "n1")], []])
+def test_what_is_said_of_nodes_depends_on_their_objects_and_is_kept_unless_the_pod_names_them(fields: list[Any]) -> None:
+    asked = pod("p").requires_node_term(fields=fields) if fields else pod("p").node_selector(disk="ssd")
+    promised = make(NodeAffinity).promise(asked.build().template)
+
+    assert promised is not None
+    assert (promised.filter, promised.score, promised.keep) == (Depends.OBJECT, Depends.OBJECT, not fields)
 
 
 def test_a_term_that_names_two_different_nodes_at_once_conflicts() -> None:

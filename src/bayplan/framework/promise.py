@@ -47,3 +47,5 @@ class Promise(Struct, frozen=True, kw_only=True):
     """What PreScore and Score say depends on this."""
     reserves: bool = True
     """False if Reserve, Unreserve and Permit have nothing to do for such a pod, and never reject it."""
+    keep: bool = True
+    """False if it is quicker to ask again than to keep answers about all nodes, as for pods that name their nodes."""

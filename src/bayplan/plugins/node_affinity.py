@@ -151,11 +151,11 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         return (On("Node", Change.ADDED | Change.LABEL, self._matches_now),)
 
     def promise(self, template: PodTemplate) -> Promise | None:
+        """A look at the few nodes that a pod names is quicker than anything that is kept of all of them."""
         required = template.required_node_affinity
-        if required is not None and _named_nodes(required.terms or ()) is not None:
-            return None  # a look at the few nodes it names is quicker than anything that is kept of all of them
+        names_nodes = required is not None and _named_nodes(required.terms or ()) is not None
         key = required, template.preferred_node_terms, _has_preferred(template)
-        return Promise(key=key, filter=Depends.OBJECT, score=Depends.OBJECT)
+        return Promise(key=key, filter=Depends.OBJECT, score=Depends.OBJECT, keep=not names_nodes)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> PreFilterResult | Verdict:
         required = pod.required_node_affinity

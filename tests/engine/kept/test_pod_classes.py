@@ -59,6 +59,29 @@ def test_a_plugin_that_promises_nothing_may_read_what_pods_of_one_template_do_no
     assert [isinstance(world.schedule()[0], Bind) for _ in range(4)] == [True, True, False, True]
 
 
+def test_a_plugin_whose_answers_are_not_worth_keeping_is_asked_about_every_pod() -> None:
+    asked: list[str] = []
+
+    class Quick(FilterPlugin):
+        name = "Quick"
+
+        def promise(self, template: Any) -> Promise:
+            return Promise(key=(), filter=Depends.OBJECT, reserves=False, keep=template.labels.get("keep") == "yes")
+
+        def filter_node(self, state: Any, pod: Any, node: Any) -> Any:
+            asked.append(pod.name)
+            return None
+
+    world = World(Quick)
+    world.add(*(node(f"n{number}") for number in range(3)))
+    for keep in ("yes", "no"):
+        world.add(*(pod(f"{keep}-{number}").label(keep=keep) for number in range(4)))
+    assert [isinstance(world.schedule()[0], Bind) for _ in range(8)] == [True] * 8
+
+    assert {name: asked.count(name) for name in ("no-1", "no-2", "no-3")} == {"no-1": 3, "no-2": 3, "no-3": 3}
+    assert asked.count("yes-3") < 3
+
+
 def test_a_machine_that_owns_a_pod_without_looking_after_it_makes_another_template() -> None:
     sticky = make(StickyVM)
     plain, owned = pod("p").build(), told(pod("p"), owner_references=(REFUSED,))

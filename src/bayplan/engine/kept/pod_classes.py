@@ -82,7 +82,7 @@ class PodClasses:
         self._every = PluginGroup.of_all(profile).all
         self._halved = frozenset(each.name for each in self._every if _is_halved(each, profile))
         self._committing = (*profile.extension("reserve"), *profile.extension("permit"))
-        self._divisions: dict[tuple[tuple[Depends, Depends], ...], Division] = {}
+        self._divisions: dict[tuple[tuple[Depends, Depends, bool], ...], Division] = {}
         self._known: BoundedCache[PodTemplate, PodClass] = BoundedCache(MAX_TEMPLATES)
         self._objects: dict[Hashable, int] = {}
         self._rows: dict[Hashable, int] = {}
@@ -121,7 +121,7 @@ class PodClasses:
 
     def _division_for(self, promised: Promised) -> Division:
         of_each = [promised.get(plugin.name, NOTHING) for plugin in self._every]
-        key = tuple([(promise.filter, promise.score) for promise in of_each])
+        key = tuple([(promise.filter, promise.score, bool(promise.keep)) for promise in of_each])
         known = self._divisions.get(key)
         if known is None:
             known = self._divisions[key] = self._divided(promised)
@@ -131,7 +131,9 @@ class PodClasses:
         of_objects, of_rows, asked, by_terms = [], [], [], []
         for plugin in self._every:
             depends = self._depends(plugin, promised)
-            if depends and all(each in _OF_OBJECTS for each in depends):
+            if not promised.get(plugin.name, NOTHING).keep:
+                asked.append(plugin)
+            elif depends and all(each in _OF_OBJECTS for each in depends):
                 of_objects.append(plugin)
             # One that looks at its row and at the objects of all nodes is neither: any object would change all rows.
             elif depends and all(each in _OF_ROWS for each in depends):
