@@ -2,13 +2,12 @@
 What the device taint eviction controller does: pods go from devices with a NoExecute taint that their claim does not
 tolerate, or not for longer.
 
-A ``Timetable`` of every simulation with devices.  Pods are deleted, not evicted by the API: no budget keeps them.
+A ``Timetable`` of every simulation with devices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from bayplan.clock import Clock
 from bayplan.objects.devices.device_class import DeviceTaintRule
@@ -17,65 +16,30 @@ from bayplan.objects.devices.resource_slice import ResourceSlice
 from bayplan.objects.pod import Pod
 from bayplan.objects.times import parse_time
 from bayplan.objects.toleration import NO_EXECUTE, Taint, Toleration, tolerates
-from bayplan.simulator.cluster import EVICTED, SimulatedCluster
+from bayplan.simulator.cluster import SimulatedCluster
+from bayplan.simulator.controllers.evictions import Due, Evictions, shown
 from bayplan.simulator.controllers.resource_claims import CLAIM, claim_names
-from bayplan.simulator.controllers.taint_eviction import MOST_EVICTIONS, shown
 
 DeviceKey = tuple[str, str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Due:
-    at: float
-    taint: Taint
-    device: DeviceKey
-
-
-class DeviceTaintEvictions:
-    """Who is to go, and when."""
+class DeviceTaintEvictions(Evictions):
+    """Who is to go from the devices, and when."""
 
     def __init__(self, cluster: SimulatedCluster, clock: Clock) -> None:
-        self._cluster = cluster
-        self._clock = clock
-        self._due: dict[str, _Due] = {}
+        super().__init__(cluster, clock)
         self._first_seen: dict[tuple[DeviceKey, Taint], float] = {}
         """Since when a taint counts that does not say it."""
-        self._seen = -1
 
-    @property
-    def is_endless(self) -> bool:
-        """A pod that is given the device that it is evicted from again goes and comes for ever."""
-        self._look()
-        records = self._cluster.records
-        return all(records[uid].evictions >= MOST_EVICTIONS for uid in self._due)
-
-    def next_at(self) -> float | None:
-        self._look()
-        return min((each.at for each in self._due.values()), default=None)
-
-    async def happen(self, now: float) -> None:
-        self._look()
-        for uid, due in list(self._due.items()):
-            if due.at <= now:
-                del self._due[uid]
-                driver, pool, device = due.device
-                why = f"evicted from device {driver}/{pool}/{device}: taint {shown(due.taint)}"
-                self._cluster.end(self._cluster.records[uid].pod, EVICTED, why)
-
-    def _look(self) -> None:
-        """Work out anew who is to go, if anything has changed."""
-        if self._cluster.revision == self._seen:
-            return
-        self._seen = self._cluster.revision
+    def _all_due(self) -> dict[str, Due]:
         taints, rules = self._taints(), [*self._rules()]
-        self._due = {}
-        if not taints and not rules:
-            return
-        for pod in self._cluster.living():
+        found: dict[str, Due] = {}
+        for pod in self._cluster.living() if taints or rules else ():
             if pod.node_name and not pod.is_terminal and pod.spec.resource_claims:
                 times = [*self._times(pod, taints, rules)]
                 if times:
-                    self._due[pod.uid] = min(times, key=lambda due: due.at)
+                    found[pod.uid] = min(times, key=lambda due: due.at)
+        return found
 
     def _taints(self) -> dict[DeviceKey, list[Taint]]:
         """Taints that evict, by device, as the newest slices of each pool have them."""
@@ -101,7 +65,7 @@ class DeviceTaintEvictions:
                 if rule.spec.taint.effect == NO_EXECUTE and rule.spec.device_selector is not None:
                     yield rule
 
-    def _times(self, pod: Pod, taints: dict[DeviceKey, list[Taint]], rules: list[DeviceTaintRule]) -> Iterator[_Due]:
+    def _times(self, pod: Pod, taints: dict[DeviceKey, list[Taint]], rules: list[DeviceTaintRule]) -> Iterator[Due]:
         for name in claim_names(pod):
             claim: ResourceClaim | None = self._cluster.objects.get(CLAIM, pod.namespace, name)
             for result in claim.results if claim is not None and claim.is_reserved_for(pod.uid) else ():
@@ -109,7 +73,8 @@ class DeviceTaintEvictions:
                 for taint in (*taints.get(result.device_key, ()), *ruled):
                     seconds = _tolerated_s(result, taint)
                     if seconds is not None:
-                        yield _Due(self._since(result.device_key, taint) + seconds, taint, result.device_key)
+                        why = f"evicted from device {'/'.join(result.device_key)}: taint {shown(taint)}"
+                        yield Due(self._since(result.device_key, taint) + seconds, why)
 
     def _since(self, device: DeviceKey, taint: Taint) -> float:
         written = parse_time(taint.time_added)
