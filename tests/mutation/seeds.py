@@ -1,4 +1,4 @@
-"""What is right to begin with: the examples, the shipped configurations, and random clusters of every kind."""
+"""What is right to begin with: examples, shipped configurations and workloads, and random clusters of every kind."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import yaml
+
 from bayplan.errors import InputError
 from bayplan.objects.files import manifests
+from bayplan.simulator.benchmarks import workload_file
 from tests.objects.random_objects import MAKERS, ObjectMaker
+from tests.parity.generating import generate
+from tests.parity.generating.devices import FIRST_DEVICE_SEED
 
 ROOT = Path(__file__).parents[2]
 CONFIG = "KubeSchedulerConfiguration"
@@ -32,7 +37,7 @@ class Seed:
 def fixed() -> list[Seed]:
     """A seed for every example and configuration there is, and the ways to ask about it."""
     configs, policies, bundles = _found()
-    made = []
+    made = [*_benchmarks()]
     for folder, documents in bundles.items():
         pods = [each for each in documents if each.get("kind") == "Pod"]
         if any(each.get("kind") == "Placement" for each in documents):
@@ -42,6 +47,15 @@ def fixed() -> list[Seed]:
         made.append(Seed(("simulate", "-f", "FILE"), documents))
         made.append(Seed(("simulate", "-f", "FILE", "--for", "20m", "-o", "json"), documents))
         made.append(Seed(("simulate", "-f", "FILE", "--explain"), documents))
+        made += [
+            Seed(("simulate", "-f", "FILE", *options), documents) for options in (("--summary",), ("-o", "manifests"))
+        ]
+        deployments = [each["metadata"]["name"] for each in documents if each.get("kind") == "Deployment"]
+        made += [Seed(("explain", f"deployment/{name}", "-f", "FILE"), documents) for name in deployments[:1]]
+        if any(each.get("kind") == "WorkloadPolicy" for each in documents):
+            made.append(Seed(("rebalancer", "--dry-run", "-f", "FILE"), documents))
+            made += [Seed(("rebalancer", "--dry-run", "-f", "FILE", "--config", "CONFIG", "-o", "json"), documents, (each,))
+                     for each in configs]  # fmt: skip
         if pods:
             made.append(Seed(("explain", "pod", pods[0]["metadata"].get("name", "x"), "-f", "FILE"), documents))
         made += [Seed(("simulate", "-f", "FILE", "--config", "CONFIG"), documents, (each,)) for each in configs]
@@ -52,6 +66,12 @@ def fixed() -> list[Seed]:
             made += [Seed(("simulate", "-f", "FILE", "--config", "CONFIG"), documents, (dynamic,), (each,))
                      for each in policies]  # fmt: skip
     return made
+
+
+def _benchmarks() -> list[Seed]:
+    """The workloads that come with Bayplan, in small."""
+    command = ("bench", "FILE", "--nodes", "12", "--pods", "12")
+    return [Seed(command, (yaml.safe_load(path.read_text()),)) for path in workload_file.shipped().values()]
 
 
 def _found() -> tuple[list[Document], list[Document], dict[str, tuple[Document, ...]]]:
@@ -92,6 +112,18 @@ def random_seed(rng: Random) -> Seed:
     command = rng.choice([("simulate", "-f", "FILE"), ("simulate", "-f", "FILE", "--for", "10m", "-o", "yaml"),
                           ("explain", "pod", "x1", "-f", "FILE", "-o", "json")])  # fmt: skip
     return Seed(command, tuple(documents))
+
+
+def whole_seed(rng: Random) -> Seed:
+    """A cluster whose objects belong together: volumes with their claims, devices with their classes, pods that want them."""
+    first = rng.choice((0, FIRST_DEVICE_SEED))
+    made = generate(first + rng.randrange(3000))
+    claims = [each for own in made.own_claims.values() for each in own]
+    pods = rng.sample(made.pending, min(4, len(made.pending)))
+    about, namespace = pods[0]["metadata"], pods[0]["metadata"].get("namespace", "default")
+    command = rng.choice([("simulate", "-f", "FILE"), ("simulate", "-f", "FILE", "--for", "10m", "-o", "json"),
+                          ("explain", "pod", about["name"], "-n", namespace, "-f", "FILE")])  # fmt: skip
+    return Seed(command, (*made.objects, *claims, *made.bound, *pods))
 
 
 def _apart(document: Document, name: str) -> Document:

@@ -15,6 +15,13 @@ def test_a_number_stands_for_the_same_case_every_time() -> None:
     assert [case(number) for number in range(20)] == [case(number) for number in range(20)]
 
 
+def test_every_kind_of_device_and_every_command_that_reads_files_is_among_them() -> None:
+    made = [case(number) for number in range(1500)]
+    assert {each.command[0] for each in made} >= {"simulate", "explain", "place", "rebalancer", "bench", "sticky"}
+    for kind in ("ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "DeviceClass", "DeviceTaintRule"):
+        assert any(kind in each.files["FILE"] for each in made), kind
+
+
 @pytest.mark.parametrize("first", range(0, 300, 50))
 def test_mutated_inputs_are_answered_or_refused(first: int, tmp_path: Path) -> None:
     assert [found for number in range(first, first + 50) if (found := attempt(number, tmp_path)) is not None] == []

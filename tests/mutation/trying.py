@@ -68,7 +68,8 @@ def case(number: int) -> Case:
     """The same for the same number, wherever it is made."""
     rng = Random(number)
     fixed = seeds.fixed()
-    seed = rng.choice(fixed) if rng.random() < 0.6 else seeds.random_seed(rng)
+    how = rng.random()
+    seed = rng.choice(fixed) if how < 0.5 else seeds.random_seed(rng) if how < 0.8 else seeds.whole_seed(rng)
     parts = {"FILE": seed.documents, "CONFIG": seed.config, "POLICY": seed.policy}
     given = [name for name, documents in parts.items() if documents]
     wrong = rng.choice(given)
@@ -76,7 +77,7 @@ def case(number: int) -> Case:
     for name in given:
         documents = mutating.mutated(rng, parts[name]) if name == wrong else list(parts[name])
         files[name] = mutating.text_of(rng, documents)
-    clock = NOW if seed.command[0] in ("simulate", "explain", "place") else ()
+    clock = NOW if seed.command[0] in ("simulate", "explain", "place", "rebalancer") else ()
     return Case((*seed.command, *clock), files)
 
 

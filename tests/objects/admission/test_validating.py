@@ -59,6 +59,24 @@ def test_negative_priorities_are_fine() -> None:
         (make_pod(labels={"app": "a b"}), 'metadata.labels.app: "a b" is not a label value; '),
         (make_pod(deletionTimestamp="soon"), 'metadata.deletionTimestamp: "soon" is not a time; write it like'),
         (make_pod(status={"startTime": "soon"}), 'status.startTime: "soon" is not a time; '),
+        (
+            make_pod(
+                status={"containerStatuses": [{"name": "a"}, {"name": "b", "resources": {"requests": {"cpu": "5%"}}}]}
+            ),
+            'status.containerStatuses[1].resources.requests.cpu: "5%" is not a quantity; ',
+        ),
+        (
+            make_pod(status={"initContainerStatuses": [{"name": "a", "allocatedResources": {"memory": "-1Gi"}}]}),
+            "status.initContainerStatuses[0].allocatedResources.memory: -1Gi is less than nothing; ",
+        ),
+        (
+            make_pod(status={"resources": {"limits": {"cpu": "many"}}}),
+            'status.resources.limits.cpu: "many" is not a quantity; ',
+        ),
+        (
+            make_pod(status={"allocatedResources": {"cpu": "many"}}),
+            'status.allocatedResources.cpu: "many" is not a quantity; ',
+        ),
         (make_node(status={"capacity": {"cpu": "four"}}), 'status.capacity.cpu: "four" is not a quantity; '),
         (make_node(status={"allocatable": {"cpu": "-1"}}), "status.allocatable.cpu: -1 is less than nothing; "),
         (

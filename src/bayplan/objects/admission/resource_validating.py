@@ -8,7 +8,7 @@ from __future__ import annotations
 from bayplan.objects import quantity
 from bayplan.objects.admission.pod_defaulting import with_container_defaults
 from bayplan.objects.mistakes import Mistakes, mistake, quantities
-from bayplan.objects.pod_spec import PodSpec, ResourceRequirements
+from bayplan.objects.pod_spec import ContainerStatus, PodSpec, PodStatus, ResourceRequirements
 from bayplan.objects.quantity import milli_value
 from bayplan.objects.requests import container_requests
 from bayplan.objects.resources import (
@@ -60,6 +60,21 @@ def _amounts(field: str, resources: ResourceRequirements) -> Mistakes:
             yield mistake(at, f"{asked} is more than the limit of {limit}", f"write at most {limit}")
         elif exact and milli_value(asked) != milli_value(limit):
             yield mistake(at, f"{asked} is not the limit of {limit}", f"write {limit}: {name} cannot be overcommitted")
+
+
+def reported(status: PodStatus) -> Mistakes:
+    """What a kubelet reports of a pod and its containers."""
+    parts: list[tuple[str, PodStatus | ContainerStatus]] = [("status", status)]
+    for name, each in (
+        ("containerStatuses", status.container_statuses),
+        ("initContainerStatuses", status.init_container_statuses),
+    ):
+        parts += [(f"status.{name}[{index}]", one) for index, one in enumerate(each or ())]
+    for field, part in parts:
+        yield from quantities(f"{field}.allocatedResources", part.allocated_resources)
+        if part.resources is not None:
+            yield from quantities(f"{field}.resources.requests", part.resources.requests)
+            yield from quantities(f"{field}.resources.limits", part.resources.limits)
 
 
 def pod_resources(field: str, spec: PodSpec) -> Mistakes:

@@ -71,6 +71,7 @@ def _metadata(thing: ApiObject) -> Mistakes:
 def _pod(pod: Pod) -> Mistakes:
     yield from check_pod_spec(pod.spec, "spec")
     yield from tried("status.startTime", parse_time, pod.status.start_time)
+    yield from amounts.reported(pod.status)
 
 
 def check_pod_spec(spec: PodSpec, field: str) -> Mistakes:
