@@ -29,6 +29,7 @@ from bayplan.simulator.benchmarks.workload_file import (
     Sizes,
     Workload,
 )
+from benchmarks import claiming
 from benchmarks.contenders import Contenders
 from benchmarks.spending import cpu_s, resident_bytes, say, settled
 from benchmarks.watching import BindWatch
@@ -95,7 +96,8 @@ class LiveRun:
                 self._made[action.name] = [each["metadata"]["name"] for each in made]
                 if not action.pending:
                     self._awaited.update(_name(each) for each in made if not each["spec"].get("nodeName"))
-                await self._create(made)
+                templates = [each for each in self._others if each["kind"] == "ResourceClaimTemplate"]
+                await _in_parallel(self._create_pod(each, templates) for each in made)
             case Delete(everyPods=None):
                 gone = self._made[action.name]
                 self._awaited -= set(gone)
@@ -113,6 +115,22 @@ class LiveRun:
 
     async def _create(self, manifests: Iterable[Manifest]) -> None:
         await _in_parallel(self._client.create(_collection(each), each) for each in manifests)
+
+    async def _create_pod(self, manifest: Manifest, templates: list[Manifest]) -> None:
+        """
+        A pod, with the claims that it wants from templates.
+
+        They are there before a scheduler starts, for all contenders alike: the controller that makes them is not
+        measured, and takes nobody's CPU.
+        """
+        made = await self._client.create(_collection(manifest), manifest)
+        claims = claiming.claims_for(made, templates)
+        if not claims:
+            return
+        for claim in claims:
+            await self._client.create(_collection(claim), claim)
+        self._others += claims
+        await self._client.patch(f"{_path(manifest)}/status", {"status": claiming.status_with(claims)})
 
     async def _delete(self, path: str) -> None:
         try:

@@ -48,7 +48,7 @@ class ClusterCache:
         self.generation = 0
         """The stamp of the last change."""
         self.journal: Journal[int] = Journal()
-        """Rows that changed.  It is cut when rows are added, removed or moved: their numbers mean others then."""
+        """Rows that changed, or that a plugin answers otherwise for.  It is cut when rows are added, removed or moved: their numbers mean others then."""
         self._pods: MutableMapping[str, Pod] = {}
         self._assumed: MutableMapping[str, bool] = {}
         self._ghosts: Groups[str, str, Pod] = Groups()
@@ -85,6 +85,12 @@ class ClusterCache:
         self.generation = stamp = self._stamps.take()
         self.nodes.touched(row, stamp)
         self.journal.cut()
+
+    def note_node(self, name: str) -> None:
+        """A plugin says that its answers for a node changed; node and pods did not."""
+        row = self.nodes.row_of(name)
+        if row is not None:
+            self.journal.append(row)
 
     # -- pods --
 

@@ -313,6 +313,7 @@ class Scheduler:
                 waiting=self._sight,
                 filters=_NoFiltersYet(),
                 is_preempting=self._preempting.__contains__,
+                node_changed=self.cache.note_node,
                 writer=self._writer,
                 events=self._events,
                 metrics=self._metrics,

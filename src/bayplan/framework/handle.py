@@ -97,7 +97,7 @@ class Handle:
     """What the engine offers to the plugins of one profile."""
 
     __slots__ = (
-        "clock", "snapshot", "objects", "nominated", "waiting", "filters", "is_preempting",
+        "clock", "snapshot", "objects", "nominated", "waiting", "filters", "is_preempting", "node_changed",
         "writer", "events", "metrics", "profile_name", "seed",
     )  # fmt: skip
 
@@ -111,6 +111,7 @@ class Handle:
         waiting: WaitingPods,
         filters: FilterRunner,
         is_preempting: Callable[[str], bool],
+        node_changed: Callable[[str], None],
         writer: ClusterWriter,
         events: EventSink,
         metrics: MetricSink,
@@ -131,6 +132,8 @@ class Handle:
         """The profile's filters, on imagined nodes."""
         self.is_preempting = is_preempting
         """Is room being made for this pod (by uid) right now?"""
+        self.node_changed = node_changed
+        """To be told of a node (by name) that the plugin answers otherwise for, though neither it nor its pods changed."""
         self.writer = writer
         """Writes to the cluster."""
         self.events = events

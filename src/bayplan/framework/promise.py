@@ -7,10 +7,13 @@ asked again for every pod: right, and slower.  ``bayplan.testing.assert_promises
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from enum import IntEnum
 
 from msgspec import Struct
+from msgspec.structs import replace
+
+from bayplan.objects.pod import Pod
 
 
 class Depends(IntEnum):
@@ -21,7 +24,7 @@ class Depends(IntEnum):
     AMOUNTS = 2
     """What that node has of each resource, and what its pods take of it and how many they are."""
     ROW = 3
-    """That node's own row: its object, and the pods on it."""
+    """That node's own row: its object, the pods on it, and what the plugin says changed there: ``Handle.node_changed``."""
     NODES = 4
     """The objects of all nodes, whatever runs on them."""
     TERMS = 5
@@ -36,7 +39,8 @@ class Promise(Struct, frozen=True, kw_only=True):
     """
     What a plugin's answers for the pods of one template depend on.
 
-    It is asked for again when an API object changes.  Pods whose status says what they take are evaluated in full.
+    It is asked for again when an object of a kind that the plugin ``reads`` changes, or a Namespace.  Pods whose status
+    says what they take are evaluated in full.
     """
 
     key: Hashable
@@ -49,3 +53,15 @@ class Promise(Struct, frozen=True, kw_only=True):
     """False if Reserve, Unreserve and Permit have nothing to do for such a pod, and never reject it."""
     keep: bool = True
     """False if it is quicker to ask again than to keep answers about all nodes, as for pods that name their nodes."""
+    pod_key: Callable[[Pod], Hashable] | None = None
+    """
+    What it reads of objects that are one pod's own, such as claims that were made for it.  Pods of one template with
+    equal ones get equal answers.  ``None`` for a pod: nothing is promised for this one.  It is asked for every pod.
+    """
+
+    def for_pod(self, pod: Pod) -> Promise | None:
+        """What is promised for one pod of the template."""
+        if self.pod_key is None:
+            return self
+        own = self.pod_key(pod)
+        return None if own is None else replace(self, key=(self.key, own), pod_key=None)

@@ -104,6 +104,7 @@ def handle(
         waiting=waiting or NobodyWaiting(),
         filters=NoFilters(),
         is_preempting=lambda uid: False,
+        node_changed=cache.note_node,
         writer=writer or Recorder(),
         events=Recorder(),
         metrics=NoMetrics(),

@@ -30,6 +30,9 @@ MAX_SITUATIONS = 1 << 16
 
 Outcome: TypeAlias = "Answer | AllocationError | SearchTimeoutError"
 
+ShapeKey: TypeAlias = "tuple[int, bytes]"
+"""The generation of device classes, and what is asked for."""
+
 _UNKNOWN = -1
 
 
@@ -68,19 +71,23 @@ class Allocator:
         self.selectors = Selectors(compile)
         self._deadline = deadline
         """Begins a search: what it returns says whether the search takes too long."""
-        self._shapes: BoundedCache[bytes, KeptShape] = BoundedCache(MAX_SHAPES)
+        self._shapes: BoundedCache[ShapeKey, KeptShape] = BoundedCache(MAX_SHAPES)
         self._classes = _UNKNOWN
         self._slots: dict[str, int] = {}
         self._nodes: list[Node] = []
         self._relabelled: list[int] = []
 
+    def key_of(self, claims: Sequence[DeviceClaim]) -> ShapeKey:
+        """What claims ask for: those with equal keys are given the same by a node."""
+        asked = msgspec.msgpack.encode([(claim.requests, claim.constraints) for claim in claims])
+        return self._objects.generation("DeviceClass"), asked
+
     def shape(self, claims: Sequence[DeviceClaim]) -> KeptShape:
         """The shape of claims, compiled.  ``AllocationError`` if one of them cannot be."""
-        generation = self._objects.generation("DeviceClass")
+        generation, _ = key = self.key_of(claims)
         if generation != self._classes:
             self._shapes.clear()
             self._classes = generation
-        key = msgspec.msgpack.encode([(claim.requests, claim.constraints) for claim in claims])
         kept = self._shapes.get(key)
         if kept is None:
             shape = Shape(claims, self._class, self._inventory.columns, self.selectors)

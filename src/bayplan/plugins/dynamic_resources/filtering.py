@@ -90,8 +90,8 @@ class Filtering:
         now: float,
         binding_timeout_s: float,
     ) -> None:
-        self._pod = pod
-        self._claims = claims
+        self.pod = pod
+        self.claims = claims
         self._allocator = allocator
         self._classes = classes
         self._open = claims.open
@@ -109,7 +109,7 @@ class Filtering:
         if isinstance(lacking, Status):
             return lacking
         group = self._group(lacking)
-        if not group.claims and not self._claims.claims:
+        if not group.claims and not self.claims.claims:
             return None
         if group.error is not None:
             return group.error
@@ -128,7 +128,7 @@ class Filtering:
 
     def unavailable(self, node: Node) -> list[ResourceClaim]:
         """Claims whose devices the node cannot use, or that must get other devices."""
-        return [claim for claim in self._claims.allocated if claim.uid in self._broken or not _reaches(claim, node)]
+        return [claim for claim in self.claims.allocated if claim.uid in self._broken or not _reaches(claim, node)]
 
     def taken(self, node: NodeView, inventory: Inventory) -> list[Taken] | Status:
         """What the pod takes on the node: its claims, and the devices of those that have none yet."""
@@ -136,7 +136,7 @@ class Filtering:
         if isinstance(lacking, Status):
             return lacking
         group = self._group(lacking)
-        given = {claim.uid: Taken(claim) for claim in self._claims.allocated}
+        given = {claim.uid: Taken(claim) for claim in self.claims.allocated}
         if group.kept is not None:
             outcome = self._allocator.on_node(group.kept, node.object)
             if not isinstance(outcome, Answer) or outcome.failure:
@@ -147,7 +147,7 @@ class Filtering:
                 given[claim.uid] = Taken(claim, allocation)
         if group.extended is not None:
             given[group.extended.claim.uid].extended = group.extended
-        return [given[claim.uid] for claim in (*self._claims.claims, *group.claims[len(self._open) :])]
+        return [given[claim.uid] for claim in (*self.claims.claims, *group.claims[len(self._open) :])]
 
     def missing(self, node: NodeView, inventory: Inventory, usage: Usage) -> Missing:
         """What keeps devices of the node from the claims that have none yet."""
@@ -164,7 +164,7 @@ class Filtering:
         codes = np.zeros(len(nodes), np.uint16)
         statuses: dict[Status, int] = {}
         for rows, group in self._grouped(nodes, codes, statuses):
-            if not group.claims and not self._claims.claims:
+            if not group.claims and not self.claims.claims:
                 continue
             if group.error is not None:
                 codes[rows] = _code(statuses, group.error)
@@ -203,7 +203,7 @@ class Filtering:
     def _away(self, nodes: NodeTable) -> Mask | None:
         """Nodes that cannot use what allocated claims have."""
         away: Mask | None = None
-        for claim in self._claims.allocated:
+        for claim in self.claims.allocated:
             if claim.uid in self._broken:
                 return np.ones(len(nodes), np.bool_)
             if claim.node_requirement is not None:
@@ -218,36 +218,34 @@ class Filtering:
     ) -> Iterable[tuple[Mask, Group]]:
         """Nodes that are asked the same; those that cannot have the pod's resources get their code."""
         everywhere = np.ones(len(nodes), np.bool_)
-        if self._claims.leftover is not None:
+        if self.claims.leftover is not None:
             codes[:] = _code(statuses, unresolvable(NEVER_SCHEDULED_AGAIN))
             return
-        if not self._claims.resources:
+        if not self.claims.resources:
             yield everywhere, self._group(frozenset())
             return
         for resource in self._others():
             column = nodes.derive(f"DynamicResources.has.{resource}", partial(_has, resource), np.bool_)
             codes[~column] = _code(statuses, unresolvable(NOT_THERE))
-        masks = [nodes.scalar_alloc(resource) == 0 for resource in self._claims.resources]
+        masks = [nodes.scalar_alloc(resource) == 0 for resource in self.claims.resources]
         packed = sum(mask.astype(np.int64) << place for place, mask in enumerate(masks))
         for bits in np.unique(packed).tolist():
-            lacking = frozenset(
-                resource for place, resource in enumerate(self._claims.resources) if bits & (1 << place)
-            )
+            lacking = frozenset(resource for place, resource in enumerate(self.claims.resources) if bits & (1 << place))
             yield (packed == bits) & (codes == 0), self._group(lacking)
 
     def _lacking(self, node: NodeView) -> frozenset[str] | Status:
         """The extended resources that must come from devices on this node."""
-        if self._claims.leftover is not None:
+        if self.claims.leftover is not None:
             return unresolvable(NEVER_SCHEDULED_AGAIN)
-        if not self._claims.resources:
+        if not self.claims.resources:
             return frozenset()
         if any(not _has(resource, node.object) for resource in self._others()):
             return unresolvable(NOT_THERE)
-        return frozenset(each for each in self._claims.resources if node.scalar_alloc(each) == 0)
+        return frozenset(each for each in self.claims.resources if node.scalar_alloc(each) == 0)
 
     def _others(self) -> list[str]:
         """Extended resources of the pod that no class stands behind."""
-        asked = self._pod.requests.scalars
+        asked = self.pod.requests.scalars
         return [
             name for name, amount in asked.items() if amount and may_be_devices(name) and self._classes.of(name) is None
         ]
@@ -255,7 +253,7 @@ class Filtering:
     def _group(self, lacking: frozenset[str]) -> Group:
         known = self._groups.get(lacking)
         if known is None:
-            extended = extended_claim(self._pod, lacking, self._class_name) if lacking else None
+            extended = extended_claim(self.pod, lacking, self._class_name) if lacking else None
             known = self._groups[lacking] = Group(self._open, extended, self._allocator)
         return known
 

@@ -67,6 +67,11 @@ class Inventory:
         return found
 
     @property
+    def concerns_all(self) -> bool:
+        """Are there pools that are not one node's own?"""
+        return bool(self._for_all)
+
+    @property
     def position(self) -> int:
         """Of the journal: what comes after is news."""
         return self._journal_start + len(self._journal)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from functools import cached_property
 from typing import Any
 
@@ -115,15 +115,27 @@ class DynamicResources(
         super().__init__(args, handle)
         self._settings: DynamicResourcesArgs = args or DynamicResourcesArgs()
         self._writes: set[asyncio.Task[None]] = set()
+        self._told = 0
+        """Where the journal of devices stood when the engine was last told."""
 
     def requeue_on(self) -> tuple[On, ...]:
         return Hints(lambda: handle_of(self).objects).rules()
 
     def promise(self, template: PodTemplate) -> Promise | None:
-        """Devices are taken and freed at any time, so nothing is promised for pods that want some; it skips others."""
-        if self._wants_devices(template):
+        """
+        Pods whose claims ask for the same get the same of a node while its devices stay as they are.
+
+        Where devices are not one node's own, what is taken on one node changes the answers of all, and nothing is kept.
+        """
+        resources = self._resources(template)
+        if not template.spec.resource_claims and not resources:
+            return Promise(key=(), filter=Depends.OBJECT, score=Depends.OBJECT, reserves=False)
+        self._ledger.catch_up()
+        if self._ledger.inventory.concerns_all:
             return None
-        return Promise(key=(), filter=Depends.OBJECT, score=Depends.OBJECT, reserves=False)
+        # A claim for extended resources is made of the containers that ask for them.
+        key = template if resources else None
+        return Promise(key=key, filter=Depends.ROW, score=Depends.ROW, pod_key=self._asked_by)
 
     def observe(self, kind: str, old: Any, new: Any) -> None:
         """News of our own writes are waited for."""
@@ -140,9 +152,17 @@ class DynamicResources(
         return None
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeTable) -> Verdict:
-        claims = state[CLAIMS] = PodClaims()
+        state[CLAIMS] = PodClaims()
         if not self._wants_devices(pod.template):
             return SKIP
+        filtering = self._prepared(pod)
+        if not isinstance(filtering, Filtering):
+            return filtering
+        state[CLAIMS], state[FILTERING] = filtering.claims, filtering
+        return None
+
+    def _prepared(self, pod: Pod) -> Filtering | Verdict:
+        """The claims of a pod that wants devices, ready to ask nodes about; or what keeps it from all of them."""
         objects = handle_of(self).objects
         self._ledger.catch_up()
         try:
@@ -156,11 +176,15 @@ class DynamicResources(
         no = pod_claims.rejected(found, objects, self._ledger.usage)
         if no is not None:
             return no
-        claims.claims, claims.resources, claims.leftover = found, resources, leftover
-        state[FILTERING] = Filtering(
+        claims = PodClaims(found, resources, leftover)
+        return Filtering(
             pod, claims, self._allocator, self._classes, handle_of(self).clock.now(), self._settings.binding_timeout
         )
-        return None
+
+    def _of_its_own(self, state: CycleState, pod: Pod) -> Filtering | Verdict:
+        """Where answers are kept, the state is that of the pod that they were given for."""
+        filtering = state.get(FILTERING)
+        return filtering if filtering is None or filtering.pod is pod else self._prepared(pod)
 
     # -- one node --
 
@@ -201,9 +225,9 @@ class DynamicResources(
     # -- committing --
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Verdict:
-        filtering = state.get(FILTERING)
-        if filtering is None:
-            return None
+        filtering = self._of_its_own(state, pod)
+        if not isinstance(filtering, Filtering):
+            return filtering
         nodes = handle_of(self).snapshot().nodes
         row = nodes.row_of(node_name)
         if row is None:
@@ -260,6 +284,32 @@ class DynamicResources(
         filtering = state.get(FILTERING)
         ledger = self._ledger
         return [] if filtering is None else filtering.missing(node, ledger.inventory, ledger.usage)
+
+    # -- what it promises --
+
+    def _asked_by(self, pod: Pod) -> Hashable:
+        """What the claims of a pod ask for; ``None`` if one has devices, or stands in the pod's way."""
+        self._tell_changed_nodes()
+        try:
+            found = claims_of(pod, handle_of(self).objects)
+        except MissingClaimError:
+            return None
+        usage = self._ledger.usage
+        if any(claim.is_allocated or usage.pending(claim.uid) is not None for claim in found):
+            return None
+        if self._resources(pod.template) and self._leftover(pod) is not None:
+            return None
+        return self._ledger.inventory.epoch, self._allocator.key_of([claim.spec.devices for claim in found])
+
+    def _tell_changed_nodes(self) -> None:
+        """The engine asks again about nodes with other devices, or others in use, than when it last asked."""
+        ledger, handle = self._ledger, handle_of(self)
+        ledger.catch_up()
+        inventory = ledger.inventory
+        changed = inventory.changed_since(self._told)
+        self._told = inventory.position
+        for name in handle.snapshot().nodes.names if changed is None else changed:
+            handle.node_changed(name)
 
     # -- what it keeps --
 

@@ -88,7 +88,7 @@ class WorkloadRun:
         self._rest = workload.actions[len(first) :]
         given = self._load(manifest for action in first for manifest in self._manifests(action))
         world = assemble(given, seed=seed, now=0.0, remember_classes=remember)
-        self._scheduler, self._clock = world.scheduler, world.clock
+        self._scheduler, self._clock, self._claims = world.scheduler, world.clock, world.cluster.claims
 
     def run(self) -> None:
         """Take every step; the last one is the measured one."""
@@ -124,7 +124,7 @@ class WorkloadRun:
     def _create_pods(self, action: CreatePods) -> None:
         """Those that run already are told of now; the others come when the scheduler begins."""
         manifests = [*self._classes, *rendering.pods(action, self._sizes)]
-        made = [each for each in self._load(manifests).objects if isinstance(each, Pod)]
+        made = [self._with_claims(each) for each in self._load(manifests).objects if isinstance(each, Pod)]
         self._made[action.name] = made
         for pod in made:
             if pod.node_name:
@@ -133,6 +133,15 @@ class WorkloadRun:
                 self._backlog.append(pod)
                 if not action.pending:
                     self._awaited.add(pod.uid)
+
+    def _with_claims(self, pod: Pod) -> Pod:
+        """The pod with the claims that it wants from templates, which a controller makes before it is scheduled."""
+        if not pod.spec.resource_claims:
+            return pod
+        pod, events = self._claims.pod_added(pod)
+        for event in events:
+            self._scheduler.handle(event)
+        return pod
 
     def _delete_now(self, gone: dict[str, Pod]) -> None:
         """Wherever they are by now, or nowhere yet."""
