@@ -14,6 +14,7 @@ import msgspec
 from bayplan.errors import ConfigError, InputError
 from bayplan.objects import policy, volume, workload
 from bayplan.objects.devices import device_class, names, resource_claim, resource_slice
+from bayplan.objects.devices.shared_parts import SharedParts
 from bayplan.objects.kind import Kind as Kind
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.mismatching import mismatch
@@ -279,6 +280,9 @@ def _made(raw: Mapping[str, Any], struct: type[Any]) -> Any:
 def decoder(kind: Kind) -> Callable[[bytes | msgspec.Raw], Any]:
     """What makes objects of the kind from the JSON of an API server, in whose lists they do not say what they are."""
     struct = kind.struct
+    if struct is resource_slice.ResourceSlice:
+        slices, parts = msgspec.json.Decoder(resource_slice.ResourceSlice).decode, SharedParts()
+        return lambda raw: parts.within(slices(raw))
     if not issubclass(struct, PlainObject):
         return msgspec.json.Decoder(struct).decode
     decode = msgspec.json.Decoder(dict[str, Any]).decode

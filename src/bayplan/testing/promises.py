@@ -66,7 +66,7 @@ def assert_promises_hold(
         pair = _Pair.of(seed, Depends.ANYTHING, tuple(objects))
         made = maker(pair.one)
         _same_for_alike(made, pair.one, asked)
-        promises = [promise for each in asked if (promise := made.promise(each.template)) is not None]
+        promises = [promise for each in asked if (promise := promise_for(made, each)) is not None]
         for depends in {each for promise in promises for each in (promise.filter, promise.score)} & _NARROW:
             pair = _Pair.of(seed, depends, tuple(objects))
             _same_in_both(maker(pair.one), maker(pair.other), pair, depends, asked)
@@ -80,6 +80,12 @@ def _maker(plugin: type[Plugin] | Callable[[ClusterCache], Plugin]) -> Callable[
 
 
 # -- what a plugin says --
+
+
+def promise_for(plugin: Plugin, pod: Pod) -> Promise | None:
+    """What it promises for a pod."""
+    promise = plugin.promise(pod.template)
+    return None if promise is None else promise.for_pod(pod)
 
 
 def filter_answer(plugin: FilterPlugin, pod: Pod, cache: ClusterCache) -> Answer:
@@ -137,7 +143,7 @@ def _same_for_alike(plugin: Plugin, cache: ClusterCache, pods: Iterable[Pod]) ->
     """Pods with equal keys get equal answers, those of one template first of all."""
     firsts: dict[Hashable, tuple[Pod, list[tuple[str, Answer]]]] = {}
     for pod in [each for one in pods for each in (one, sibling(one))]:
-        promise = plugin.promise(pod.template)
+        promise = promise_for(plugin, pod)
         if promise is None:
             continue
         answers = [(point, each) for point, each in _answers(plugin, pod, cache) if _is_kept(promise, point)]
@@ -199,8 +205,8 @@ class _Pair(NamedTuple):
 def _same_in_both(one: Plugin, other: Plugin, pair: _Pair, depends: Depends, pods: Iterable[Pod]) -> None:
     """What is promised to depend on no more than both clusters share is the same in both."""
     for pod in pods:
-        promise = one.promise(pod.template)
-        if promise is None or promise != other.promise(pod.template):
+        promise = promise_for(one, pod)
+        if promise is None or promise != promise_for(other, pod):
             continue
         both = zip(_answers(one, pod, pair.one), _answers(other, pod, pair.other), strict=True)
         for (point, said), (_, again) in both:

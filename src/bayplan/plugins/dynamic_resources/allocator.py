@@ -77,6 +77,11 @@ class Allocator:
         self._nodes: list[Node] = []
         self._relabelled: list[int] = []
 
+    @property
+    def epoch(self) -> int:
+        """Moves when the answers of all nodes may have changed."""
+        return self._inventory.epoch
+
     def key_of(self, claims: Sequence[DeviceClaim]) -> ShapeKey:
         """What claims ask for: those with equal keys are given the same by a node."""
         asked = msgspec.msgpack.encode([(claim.requests, claim.constraints) for claim in claims])
@@ -128,7 +133,7 @@ class Allocator:
             kept.situations.clear()
             kept.outcomes.clear()
             changed = None
-        if changed is None or kept.epoch != inventory.epoch:
+        if changed is None or kept.epoch != self.epoch:
             kept.forget_nodes(len(slots))
         else:
             if len(kept.of_slot) < len(slots):
@@ -136,7 +141,7 @@ class Allocator:
                 kept.of_slot = np.concatenate((kept.of_slot, more))
             known = [slots[name] for name in changed if name in slots]
             kept.of_slot[known] = _UNKNOWN
-        kept.epoch, kept.position = inventory.epoch, inventory.position
+        kept.epoch, kept.position = self.epoch, inventory.position
 
     def _ask(self, kept: KeptShape, node: Node) -> int:
         devices, columns, shape = self._inventory.devices_of(node), self._inventory.columns, kept.shape

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from bayplan.bounded_cache import BoundedCache
 from bayplan.objects.devices.resource_slice import Device, DeviceAttribute, DeviceCapacity
 from bayplan.objects.toleration import Taint
 
@@ -25,6 +26,11 @@ DeviceKey: TypeAlias = "tuple[str, str, str]"
 Numbers: TypeAlias = "npt.NDArray[np.int32]"
 
 _FIRST_CAPACITY = 256
+MAX_LIKE = 1024
+"""
+So many sorts are looked among for one that a device is of.  Most devices have an attribute that no other has, and are a
+sort of their own: to remember each of them would take as much as the device.
+"""
 _NOTHING: Mapping[str, DeviceAttribute] = {}
 _NO_CAPACITY: Mapping[str, DeviceCapacity] = {}
 
@@ -72,7 +78,9 @@ class DeviceColumns:
         self.use: Numbers = np.zeros(_FIRST_CAPACITY, np.int32)
         self.sorts: list[Sort] = []
         self.uses: list[Use] = [FREE]
-        self._sort_numbers: dict[bytes, int] = {}
+        self.numbering = 0
+        """Moves when sorts are numbered anew: a number from before stands for another sort now."""
+        self._sort_numbers: BoundedCache[bytes, int] = BoundedCache(MAX_LIKE)
         self._use_numbers: dict[Use, int] = {FREE: 0}
         self._free: dict[int, list[int]] = {}
         self._end = 0
@@ -92,8 +100,19 @@ class DeviceColumns:
     def give_rows(self, start: int, count: int) -> None:
         self._free.setdefault(count, []).append(start)
 
+    @property
+    def has_many_unused(self) -> bool:
+        """Are most sorts those of devices that were changed or taken away?"""
+        return len(self.sorts) > 2 * self._end + MAX_LIKE
+
+    def number_anew(self) -> None:
+        """Forget all sorts; whoever calls this writes the column again."""
+        self.sorts.clear()
+        self._sort_numbers.clear()
+        self.numbering += 1
+
     def sort_number(self, driver: str, device: Device, taints: tuple[Taint, ...]) -> int:
-        """The number of the device's sort."""
+        """The number of the device's sort; like devices mostly share one."""
         said = (
             driver, device.attributes, device.capacity, device.consumes_counters, taints,
             device.allow_multiple_allocations,

@@ -52,6 +52,11 @@ class Inventory:
         for key, before in self._unsettled.items():
             self._settle(self._pools[key], before)
         self._unsettled.clear()
+        if self.columns.has_many_unused:
+            self.columns.number_anew()
+            for pool in self._pools.values():
+                for rows in pool.slices.values():
+                    self._write(rows)
 
     # -- reading --
 
@@ -93,7 +98,7 @@ class Inventory:
         else:
             self._uses[key] = use
         pool = self._pools.get(key[:2])
-        rows = pool.rows_of.get(key[2], ()) if pool is not None else ()
+        rows = pool.rows_of(key[2]) if pool is not None else ()
         if pool is None or not rows:
             return
         number = 0 if use is None else self.columns.use_number(use)

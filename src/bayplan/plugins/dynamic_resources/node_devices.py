@@ -35,7 +35,7 @@ class NodeDevices:
         """In the order in which they are tried, those that cannot be used among them."""
         usable = [view for view in ordered if view.condition is Condition.USABLE and len(view.rows)]
         self.usable = tuple(usable)
-        self.rows: Numbers = np.concatenate([view.rows for view in usable]) if usable else np.zeros(0, np.int32)
+        self.rows: Numbers = usable[0].rows if len(usable) == 1 else _joined(usable)
         self.seen = _seen(usable)
         self.pool_of: tuple[int, ...] = tuple(number for number, view in enumerate(usable) for _ in view.rows)
         header = ";".join(f"{view.condition.value[:3]}{len(view.rows)}" for view in ordered)
@@ -59,6 +59,10 @@ class NodeDevices:
                 return Found((*view.key, device.name), found_in, device)
             position -= len(view.rows)
         raise IndexError(position)
+
+
+def _joined(usable: Sequence[PoolView]) -> Numbers:
+    return np.concatenate([view.rows for view in usable]) if usable else np.zeros(0, np.int32)
 
 
 def _seen(usable: Sequence[PoolView]) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:

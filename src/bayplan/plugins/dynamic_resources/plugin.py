@@ -299,7 +299,7 @@ class DynamicResources(
             return None
         if self._resources(pod.template) and self._leftover(pod) is not None:
             return None
-        return self._ledger.inventory.epoch, self._allocator.key_of([claim.spec.devices for claim in found])
+        return self._allocator.epoch, self._allocator.key_of([claim.spec.devices for claim in found])
 
     def _tell_changed_nodes(self) -> None:
         """The engine asks again about nodes with other devices, or others in use, than when it last asked."""

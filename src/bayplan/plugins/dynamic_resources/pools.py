@@ -26,6 +26,9 @@ from bayplan.plugins.dynamic_resources.counters import (
     counter_sets,
 )
 
+FEW_SLICES = 2
+"""To look through the devices of so many takes no longer than keeping an index of them is worth."""
+
 PoolKey: TypeAlias = "tuple[str, str]"
 """(driver, pool)."""
 
@@ -97,23 +100,29 @@ class Pool:
     def __init__(self, key: PoolKey) -> None:
         self.key = key
         self.slices: dict[str, SliceRows] = {}
-        self.rows_of: dict[str, tuple[int, ...]] = {}
-        """By the name of a device, its rows: one in each slice that has it."""
+        self._rows_of: dict[str, list[int]] | None = None
+        """By the name of a device, its rows; made when it is asked for, and only where there are many devices."""
 
     def add(self, rows: SliceRows) -> None:
         self.slices[rows.slice.name] = rows
-        for row, device in zip(rows.rows, rows.slice.devices, strict=True):
-            self.rows_of[device.name] = (*self.rows_of.get(device.name, ()), row)
+        self._rows_of = None
 
     def remove(self, name: str) -> SliceRows:
-        rows = self.slices.pop(name)
-        for row, device in zip(rows.rows, rows.slice.devices, strict=True):
-            left = tuple(each for each in self.rows_of[device.name] if each != row)
-            if left:
-                self.rows_of[device.name] = left
-            else:
-                del self.rows_of[device.name]
-        return rows
+        self._rows_of = None
+        return self.slices.pop(name)
+
+    def rows_of(self, name: str) -> Sequence[int]:
+        """Where a device is in the columns: a row in each slice that has it."""
+        if len(self.slices) <= FEW_SLICES:
+            return [row for row, device in self._rows() if device.name == name]
+        if self._rows_of is None:
+            self._rows_of = {}
+            for row, device in self._rows():
+                self._rows_of.setdefault(device.name, []).append(row)
+        return self._rows_of.get(name, ())
+
+    def _rows(self) -> Iterable[tuple[int, Device]]:
+        return (pair for each in self.slices.values() for pair in enumerate(each.slice.devices, each.start))
 
     @property
     def node_names(self) -> set[str]:

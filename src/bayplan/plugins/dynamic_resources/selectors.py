@@ -32,14 +32,15 @@ Compile: TypeAlias = "Callable[[str], Selector | str]"
 
 
 class _Column:
-    """What one expression says of each sort of device."""
+    """What one expression says of devices."""
 
-    __slots__ = ("selector", "answers", "by_looks")
+    __slots__ = ("selector", "by_looks", "by_sort")
 
     def __init__(self, selector: Selector | str) -> None:
         self.selector = selector
-        self.answers: dict[int, Answer] = {}
         self.by_looks: dict[Hashable, Answer] = {}
+        self.by_sort: dict[int, Answer] = {}
+        """By the number of a sort, where it may look at everything."""
 
 
 class Selectors:
@@ -48,6 +49,14 @@ class Selectors:
     def __init__(self, compile: Compile) -> None:
         self._compile = compile
         self._columns: BoundedCache[str, _Column] = BoundedCache(MAX_EXPRESSIONS)
+        self._numbering = 0
+
+    def number_anew(self, numbering: int) -> None:
+        """The numbers of sorts are those of this numbering from now on."""
+        if self._numbering != numbering:
+            self._numbering = numbering
+            for column in self._columns.values():
+                column.by_sort.clear()
 
     def answer(self, expressions: tuple[str, ...], number: int, sort: Sort) -> bool | tuple[int, str]:
         """Do all expressions match?  Evaluation ends at the first that does not; a failure is told with its place."""
@@ -57,9 +66,7 @@ class Selectors:
                 column = self._columns[expression] = _Column(self._compile(expression))
             if isinstance(column.selector, str):
                 return place, f"CEL compile error: {column.selector}"
-            found = column.answers.get(number)
-            if found is None:
-                found = column.answers[number] = _asked(column, column.selector, sort)
+            found = _asked(column, column.selector, number, sort)
             if isinstance(found, str):
                 return place, f"CEL runtime error: {found}"
             if not found:
@@ -67,11 +74,13 @@ class Selectors:
         return True
 
 
-def _asked(column: _Column, selector: Selector, sort: Sort) -> Answer:
+def _asked(column: _Column, selector: Selector, number: int, sort: Sort) -> Answer:
     looks = selector.looks_at(sort)
-    if looks is None:
-        return selector.answer(sort)
-    known = column.by_looks.get(looks)
+    known = column.by_sort.get(number) if looks is None else column.by_looks.get(looks)
     if known is None:
-        known = column.by_looks[looks] = selector.answer(sort)
+        known = selector.answer(sort)
+        if looks is None:
+            column.by_sort[number] = known
+        else:
+            column.by_looks[looks] = known
     return known

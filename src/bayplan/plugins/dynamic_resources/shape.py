@@ -108,6 +108,8 @@ class Shape:
         self.kinds: list[Kind] = []
         self._kind_numbers: dict[Kind, int] = {}
         self._kind_of_sort: Numbers = np.zeros(0, np.int32)
+        self._numbering = columns.numbering
+        """That of the sorts."""
         self._known_takes: dict[bytes, tuple[tuple[Take, ...] | str, ...]] = {}
         """By the capacity of a device."""
         for number, claim in enumerate(claims):
@@ -143,6 +145,10 @@ class Shape:
 
     def kinds_of(self, sorts: Numbers) -> Numbers:
         """The kinds of devices of these sorts."""
+        if self._numbering != self._columns.numbering:
+            self._numbering = self._columns.numbering
+            self._kind_of_sort = np.zeros(0, np.int32)
+            self._selectors.number_anew(self._numbering)
         known = len(self._kind_of_sort)
         if known < len(self._columns.sorts):
             fresh = [self._kind_number(number) for number in range(known, len(self._columns.sorts))]
