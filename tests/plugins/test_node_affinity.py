@@ -85,7 +85,9 @@ def test_terms_that_all_name_nodes_narrow_the_search(asked: PodBuilder, names: s
 
 
 @pytest.mark.parametrize("fields", [[(NAME, "In", "n1")], []])
-def test_what_is_said_of_nodes_depends_on_their_objects_and_is_kept_unless_the_pod_names_them(fields: list[Any]) -> None:
+def test_what_is_said_of_nodes_depends_on_their_objects_and_is_kept_unless_the_pod_names_them(
+    fields: list[Any],
+) -> None:
     asked = pod("p").requires_node_term(fields=fields) if fields else pod("p").node_selector(disk="ssd")
     promised = make(NodeAffinity).promise(asked.build().template)
 

@@ -48,7 +48,10 @@ class ClusterCache:
         self.generation = 0
         """The stamp of the last change."""
         self.journal: Journal[int] = Journal()
-        """Rows that changed, or that a plugin answers otherwise for.  It is cut when rows are added, removed or moved: their numbers mean others then."""
+        """
+        Rows that changed, or about which a plugin gives another answer now.  It is cut when rows are added, removed or
+        moved: their numbers mean others then.
+        """
         self._pods: MutableMapping[str, Pod] = {}
         self._assumed: MutableMapping[str, bool] = {}
         self._ghosts: Groups[str, str, Pod] = Groups()

@@ -1,5 +1,7 @@
 """
-What an update of a node changed, as the events that plugins register for.  Used by ``engine.scheduler``.
+What an update of a node changed, as the events that plugins register for.
+
+``engine.event_handlers`` and the rebalancer ask.
 
 No event at all when nothing changed that a plugin could care about: a kubelet's heartbeat costs nothing.
 """

@@ -121,7 +121,8 @@ class Promises:
                 _check(calls, plugin, promise)
             return promise
         except PluginError as error:
-            return self._unusable(plugin, error)
+            self._complain(plugin, error)
+            return None
 
     def _for_pod(self, plugin: Plugin, calls: Calls, promise: Promise) -> Promise | None:
         try:
@@ -130,9 +131,10 @@ class Promises:
                 _check(calls, plugin, own)
             return own
         except PluginError as error:
-            return self._unusable(plugin, error)
+            self._complain(plugin, error)
+            return None
 
-    def _unusable(self, plugin: Plugin, error: PluginError) -> None:
+    def _complain(self, plugin: Plugin, error: PluginError) -> None:
         if plugin.name not in self._told:
             self._told.add(plugin.name)
             complain("promise cannot be used, the plugin is asked for every pod", plugin, error)

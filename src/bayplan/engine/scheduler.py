@@ -23,7 +23,7 @@ from bayplan.engine.intents import AskExtenders, Bind, Emit, Intent, Outcome
 from bayplan.engine.node_filters import NodeFilters
 from bayplan.engine.plugin_calls import beside, complain, log, queue_key_of
 from bayplan.engine.queue.requeueing import QueueProfile, requeue_rules
-from bayplan.engine.queue.scheduling_queue import SchedulingQueue
+from bayplan.engine.queue.scheduling_queue import MAX_UNSCHEDULABLE_S, SchedulingQueue
 from bayplan.engine.scoring import scramble
 from bayplan.engine.store import Shelf
 from bayplan.engine.waiting_pods import WaitingPods
@@ -65,7 +65,7 @@ class Scheduler:
         remember_classes: bool = True,
         initial_backoff_s: float = INITIAL_BACKOFF_S,
         max_backoff_s: float = MAX_BACKOFF_S,
-        max_unschedulable_s: float = 300.0,
+        max_unschedulable_s: float = MAX_UNSCHEDULABLE_S,
     ) -> None:
         self.clock = clock
         self.cache = ClusterCache()

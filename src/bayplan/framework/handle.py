@@ -133,7 +133,7 @@ class Handle:
         self.is_preempting = is_preempting
         """Is room being made for this pod (by uid) right now?"""
         self.node_changed = node_changed
-        """To be told of a node (by name) that the plugin answers otherwise for, though neither it nor its pods changed."""
+        """To be told of a node, by name, if the plugin's answer changed though neither the node nor its pods did."""
         self.writer = writer
         """Writes to the cluster."""
         self.events = events

@@ -24,7 +24,7 @@ class Depends(IntEnum):
     AMOUNTS = 2
     """What that node has of each resource, and what its pods take of it and how many they are."""
     ROW = 3
-    """That node's own row: its object, the pods on it, and what the plugin says changed there: ``Handle.node_changed``."""
+    """That node's own row: its object, the pods on it, and what the plugin tells of by ``Handle.node_changed``."""
     NODES = 4
     """The objects of all nodes, whatever runs on them."""
     TERMS = 5

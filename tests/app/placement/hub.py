@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from bayplan.app.placement.live import LivePlacement
+from bayplan.placement.own_plugins import NONE, OwnPlugins
 from tests.support.api import Api, ApiError, Object
 from tests.support.control_plane import ControlPlane
 from tests.support.faults import FaultyTransport
@@ -61,11 +62,14 @@ async def eventually(ask: Callable[[], Any], described: str) -> None:
 
 @asynccontextmanager
 async def deciding(
-    plane: ControlPlane, user: str = "admin", trouble: Callable[[FaultyTransport], object] = lambda faults: None
+    plane: ControlPlane,
+    user: str = "admin",
+    trouble: Callable[[FaultyTransport], object] = lambda faults: None,
+    plugins: OwnPlugins = NONE,
 ) -> AsyncIterator[LivePlacement]:
     client, faults = client_of(plane.kubeconfig(user))
     trouble(faults)
-    live = LivePlacement(client)
+    live = LivePlacement(client, plugins=plugins)
     task = asyncio.ensure_future(live.run())
     try:
         await until(live.is_ready, "the controller to have seen everything")

@@ -11,6 +11,9 @@ import pytest
 
 from bayplan.app.shell.http_server import Authorizer
 from bayplan.app.shell.process import health_server
+from bayplan.objects.third_party.placement import ManagedCluster, Placement
+from bayplan.placement.cluster_plugin import ClusterScorePlugin
+from bayplan.placement.own_plugins import OwnPlugins
 from tests.app.placement.hub import (
     GROUP,
     NAMESPACE,
@@ -191,6 +194,10 @@ async def test_a_decision_that_exists_before_its_placement_is_taken_over(api: Ap
             {"predicates": [{"requiredClusterSelector": {"labelSelector": {"matchLabels": {"a": "b c"}}}}]},
             '"b c" is not a label value',
         ),
+        (
+            {"prioritizerPolicy": {"configurations": [{"scoreCoordinate": {"builtIn": "Best"}}]}},
+            '"Best" is not possible',
+        ),
     ],
 )
 async def test_mistakes_that_the_schema_lets_through(
@@ -213,7 +220,7 @@ async def test_mistakes_that_the_schema_lets_through(
         ({"tolerations": [{"effect": "NoSchedule"}]}, "effect"),
         ({"numberOfClusters": -1}, "numberOfClusters"),
         ({"prioritizerPolicy": {"mode": "Best"}}, "mode"),
-        ({"prioritizerPolicy": {"configurations": [{"scoreCoordinate": {"builtIn": "Best"}}]}}, "builtIn"),
+        ({"prioritizerPolicy": {"configurations": [{"scoreCoordinate": {"builtIn": ""}}]}}, "builtIn"),
         ({"prioritizerPolicy": {"configurations": [{"scoreCoordinate": {}}]}}, "it names no score"),
         ({"decisionStrategy": {"groupStrategy": {"clustersPerDecisionGroup": "0%"}}}, "clustersPerDecisionGroup"),
         ({"decisionStrategy": {"groupStrategy": {"clustersPerDecisionGroup": 0}}}, "clustersPerDecisionGroup"),
@@ -224,6 +231,24 @@ async def test_mistakes_that_the_schema_lets_through(
 def test_mistakes_that_the_schema_refuses(api: Api, spec: Object, told: str) -> None:
     with pytest.raises(ApiError, match=told):
         add_placement(api, **spec)
+
+
+class ByRegion(ClusterScorePlugin):
+    """Regions from the end of the alphabet first."""
+
+    name = "ByRegion"
+
+    def score(self, cluster: ManagedCluster, placement: Placement) -> int:
+        return 100 if cluster.labels.get("region") == "us" else 0
+
+
+async def test_a_hub_takes_scores_of_ones_own(api: Api, control_plane: ControlPlane) -> None:
+    for name, region in (("a-eu", "eu"), ("b-us", "us")):
+        add_cluster(api, name, region)
+    policy = {"mode": "Exact", "configurations": [{"scoreCoordinate": {"builtIn": "ByRegion"}, "weight": 3}]}
+    add_placement(api, numberOfClusters=1, prioritizerPolicy=policy)
+    async with deciding(control_plane, plugins=OwnPlugins([ByRegion])):
+        await eventually(lambda: decided(api) == ["b-us"], "the cluster that the plugin prefers")
 
 
 def test_a_binding_has_the_name_of_its_set(api: Api) -> None:

@@ -60,6 +60,9 @@ _FAILED = "ScheduleAttemptFailure"
 _BACKOFF_OVER = "BackoffComplete"
 _POPPED_EARLY = "PopFromBackoffQ"
 
+MAX_UNSCHEDULABLE_S = 300.0
+"""After so long a pod is tried again whatever did not happen."""
+
 
 class SchedulingQueue:
     """The parts of the queue, joined."""
@@ -72,7 +75,7 @@ class SchedulingQueue:
         *,
         initial_backoff_s: float = INITIAL_BACKOFF_S,
         max_backoff_s: float = MAX_BACKOFF_S,
-        max_unschedulable_s: float = 300.0,
+        max_unschedulable_s: float = MAX_UNSCHEDULABLE_S,
         metrics: MetricSink | None = None,
     ) -> None:
         self._clock = clock

@@ -165,7 +165,7 @@ class RowsDryRun:
         return Found(Candidates(candidate, len(rows)), costs, failures)
 
     def _costs(self, lower: Lower, goes: Mask, breaking: Mask) -> Costs:
-        """As ``preemption.cost`` has it, for every node."""
+        """As ``victims.cost`` has it, for every node."""
         priorities, starts = lower.priorities, lower.starts
         highest = np.maximum.reduceat(np.where(goes, priorities, -PRIORITY_OFFSET), starts)
         are_highest = goes & (priorities == np.repeat(highest, lower.counts))

@@ -34,7 +34,7 @@ class SharedParts:
         if not slice.spec.devices:
             return slice
         devices = tuple([self._device(each) for each in slice.spec.devices])
-        return slice.evolve(spec=msgspec.structs.replace(slice.spec, devices=devices))
+        return msgspec.structs.replace(slice, spec=msgspec.structs.replace(slice.spec, devices=devices))
 
     def _device(self, device: Device) -> Device:
         attributes, capacity = device.attributes, device.capacity
