@@ -114,6 +114,22 @@ def test_an_expression_that_does_not_compile_is_a_mistake() -> None:
             "5",
             "must be a mapping; write fields, such as {spreadConstraints: [{topologyKey: region",
         ),
+        (
+            api.SPREAD_ANNOTATION,
+            "{maxMoves: -3}",
+            "metadata.annotations[placement.bayplan.io/spread].maxMoves: -3 is less",
+        ),
+        (api.SPREAD_ANNOTATION, "{scope: Round}", "placement.bayplan.io/spread].scope: "),
+        (
+            api.SPREAD_ANNOTATION,
+            "{spreadConstraints: [{topologyKey: a, maxSkew: 0}]}",
+            "placement.bayplan.io/spread].spreadConstraints[a].maxSkew: 0 is too small",
+        ),
+        (
+            api.SPREAD_ANNOTATION,
+            "{spreadConstraints: [{topologyKey: a, maxSkew: 1}, {topologyKey: a, maxSkew: 5}]}",
+            'placement.bayplan.io/spread].spreadConstraints[1].topologyKey: "a" is there already',
+        ),
         (api.SPREAD_ANNOTATION, "[{topologyKey: region}]", "must be a mapping; write fields, such as {spreadC"),
         (api.REPLICAS_ANNOTATION, "[5]", "must be a mapping; write fields, such as {replicas: 6}"),
         ("placement.bayplan.io/spred", "{}", 'did you mean "placement.bayplan.io/spread"?'),

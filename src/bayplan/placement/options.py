@@ -73,7 +73,12 @@ def spread_policy(placement: Placement) -> SpreadPolicy:
         return policy
     extra: _SpreadOptions = _read(text, SPREAD_ANNOTATION, _SpreadOptions, "Placement.spec.spreadPolicy")
     merged = list(policy.spread_constraints or ())
-    for each in extra.spread_constraints or ():
+    seen: set[tuple[str, str | None]] = set()
+    for index, each in enumerate(extra.spread_constraints or ()):
+        if (each.topology_key, each.topology_key_type) in seen:
+            problem, field = f'"{each.topology_key}" is there already', f"spreadConstraints[{index}].topologyKey"
+            raise _wrong(SPREAD_ANNOTATION, InputError(problem, field=field, fix="remove one of the two"))
+        seen.add((each.topology_key, each.topology_key_type))
         given = {name: value for name, value in asdict(each).items() if value is not None}
         at = next((index for index, one in enumerate(merged) if _is_about(each, one)), None)
         if at is None:

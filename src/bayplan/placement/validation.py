@@ -27,6 +27,7 @@ FINEST = 10**6
 WEIGHTS = range(-10, 11)
 _RATE = re.compile("[0-9]+[hms]")
 _COUNT = re.compile("[1-9][0-9]{0,9}")
+_POLICY = "spec.spreadPolicy"
 _PER_GROUP = "spec.decisionStrategy.groupStrategy.clustersPerDecisionGroup"
 
 
@@ -98,12 +99,30 @@ def _prioritizers(policy: api.PrioritizerPolicy, built_in: tuple[str, ...]) -> M
 
 
 def _spread(placement: api.Placement) -> Mistakes:
-    field = "spec.spreadPolicy"
+    written = placement.spec.spread_policy
     try:
         policy = options.spread_policy(placement)
     except InputErrors as error:
         yield from error.errors
         return
+    wrong = [*_policy(policy)]
+    if policy is not written:
+        # What is right without the annotation is wrong there.
+        known = {str(each) for each in _policy(written)}
+        wrong = [each if str(each) in known else _of_annotation(each, policy) for each in wrong]
+    yield from wrong
+
+
+def _of_annotation(error: InputError, policy: api.SpreadPolicy) -> InputError:
+    """The mistake where people find it: constraints have other numbers there, so they go by their key."""
+    constraints = policy.spread_constraints or ()
+    below = error.field.removeprefix(f"{_POLICY}.")
+    below = re.sub(r"(?<=^spreadConstraints\[)\d+", lambda found: constraints[int(found[0])].topology_key, below)
+    return InputError(error.problem, field=options.annotation_field(api.SPREAD_ANNOTATION, below), fix=error.fix)
+
+
+def _policy(policy: api.SpreadPolicy) -> Mistakes:
+    field = _POLICY
     yield from one_of(f"{field}.scope", policy.scope, (api.NESTED, api.FLAT))
     if policy.max_moves < 0:
         yield mistake(f"{field}.maxMoves", f"{policy.max_moves} is less than nothing", "write 0 or more")
