@@ -11,12 +11,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from random import Random
 from typing import TypeVar
 
 from tests.parity.case import Case, Object, Result
+from tests.parity.device_driving import FREED, TAINT_RULE_GATE, allocations, report_prepared
 from tests.parity.generating import Cluster
 from tests.parity.resetting import reset
 from tests.parity.scheduler_log import FAILED, VMODULE, Attempt, SchedulerLog
@@ -43,6 +44,7 @@ STILL_KINDS = (
     "DeviceClass",
     "ResourceSlice",
 )
+TAINT_RULE = "DeviceTaintRule"
 # What changes beside the pods, where there is any.
 VOLUME_KINDS = ("PersistentVolume", "PersistentVolumeClaim")
 DEVICE_KINDS = ("ResourceClaim",)
@@ -55,21 +57,23 @@ T = TypeVar("T")
 class Oracle:
     """The real kube-scheduler, asked about clusters."""
 
-    def __init__(self, plane: ControlPlane) -> None:
+    def __init__(self, plane: ControlPlane, *, has_taint_rules: bool = False) -> None:
+        """With taint rules the plane must have been started with their flags."""
         self._plane = plane
         self._api = plane.api()
-        reset(self._api)
+        self._more_kinds = (TAINT_RULE,) if has_taint_rules else ()
+        reset(self._api, *self._more_kinds)
 
     def record(self, cluster: Cluster) -> list[Case]:
         """Judge every pending pod of the cluster; afterwards the API server is empty again."""
         try:
             self._set_up(cluster)
-            still = [clean(one) for kind in STILL_KINDS for one in self._api.list(kind)]
+            still = [clean(one) for kind in (*STILL_KINDS, *self._more_kinds) for one in self._api.list(kind)]
             with self._scheduler() as log:
                 session = Session(self._api, log, still, cluster)
                 return [case for pod in cluster.pending for case in session.judge(pod)]
         finally:
-            reset(self._api)
+            reset(self._api, *self._more_kinds)
 
     def _set_up(self, cluster: Cluster) -> None:
         names_first = [one for one in cluster.objects if "namespace" not in one["metadata"]]
@@ -93,7 +97,8 @@ class Oracle:
 
     @contextmanager
     def _scheduler(self) -> Iterator[SchedulerLog]:
-        with self._plane.start_kube_scheduler(CONFIG, verbosity=2, vmodule=VMODULE) as server:
+        flags = (TAINT_RULE_GATE,) if self._more_kinds else ()
+        with self._plane.start_kube_scheduler(CONFIG, verbosity=2, vmodule=VMODULE, flags=flags) as server:
             yield SchedulerLog(server.log)
 
 
@@ -106,8 +111,8 @@ class Session:
         self._still = still
         self._cluster = cluster
         has_volumes = any(one["kind"] in VOLUME_KINDS for one in cluster.objects) or bool(cluster.own_claims)
-        has_devices = any(one["kind"] == "ResourceSlice" for one in cluster.objects)
-        more = DEVICE_KINDS if has_devices else VOLUME_KINDS if has_volumes else ()
+        self._has_devices = any(one["kind"] == "ResourceSlice" for one in cluster.objects)
+        more = DEVICE_KINDS if self._has_devices else VOLUME_KINDS if has_volumes else ()
         self._moving_kinds = ("Pod", *more)
         self._rng = Random(f"oracle-{cluster.name}")
         self._has_waiting_preemptor = False
@@ -157,6 +162,8 @@ class Session:
             pod = self._api.get("Pod", name, namespace)
             if claim_names(pod) and not _is_decided(pod):
                 bind_claims(self._api, pod, selected)
+            if self._has_devices and not _is_decided(pod):
+                report_prepared(self._api, pod)
             return _is_decided(pod)
 
         self._api.wait_for(decided, PATIENCE_S, f"a decision on {namespace}/{name}")
@@ -177,23 +184,9 @@ class Session:
         )
 
     def _allocations(self, stored: Object, attempt: Attempt) -> dict[str, Object] | None:
-        """By what the pod calls them, what its claims were given; the claim for extended resources is called "".
-
-        They are written before the pod is bound.
-        """
-        if attempt.node is None or "ResourceClaim" not in self._moving_kinds:
+        if attempt.node is None or not self._has_devices:
             return None
-        namespace = stored["metadata"]["namespace"]
-        pod = self._api.get("Pod", stored["metadata"]["name"], namespace)
-        made = {one["name"]: one["resourceClaimName"] for one in pod["status"].get("resourceClaimStatuses", ())}
-        wanted = pod["spec"].get("resourceClaims", ())
-        names = {one["name"]: one.get("resourceClaimName") or made[one["name"]] for one in wanted}
-        if "extendedResourceClaimStatus" in pod["status"]:
-            names[""] = pod["status"]["extendedResourceClaimStatus"]["resourceClaimName"]
-        return {
-            called: self._api.get("ResourceClaim", name, namespace)["status"]["allocation"]
-            for called, name in names.items()
-        }
+        return allocations(self._api, self._api.get("Pod", stored["metadata"]["name"], stored["metadata"]["namespace"]))
 
     def _wait_for_log(self, pod: str, before: int) -> Attempt:
         """The log may lag behind the API by a moment, and evictions happen in the background."""
@@ -218,6 +211,8 @@ class Session:
     def _clear_up(self, stored: Object, case: Case | None) -> Case | None:
         """Leave the cluster so that nothing is retried by itself while the next pod is judged."""
         name, namespace = stored["metadata"]["name"], stored["metadata"]["namespace"]
+        if case and FREED in case.result.message:
+            self._let_it_settle(name, namespace)
         if self._api.get("Pod", name, namespace)["spec"].get("nodeName"):
             self._report_running(stored)
             return None
@@ -233,6 +228,17 @@ class Session:
         self._api.delete("Pod", name, namespace, grace_s=0)
         self._remove(victims)
         return None
+
+    def _let_it_settle(self, name: str, namespace: str) -> None:
+        """A claim was freed for it, so it is tried again at once, and perhaps once more."""
+
+        def is_settled() -> bool:
+            pod = self._api.get("Pod", name, namespace)
+            report_prepared(self._api, pod)
+            return bool(pod["spec"].get("nodeName")) or FREED not in _scheduled_condition(pod).get("message", FREED)
+
+        with suppress(TimeoutError):
+            self._api.wait_for(is_settled, PATIENCE_S, f"{namespace}/{name} to be tried again")
 
     def _let_it_run(self, name: str, namespace: str, victims: list[str]) -> Case | None:
         """The victim goes; the preemptor is tried again, on its nominated node first."""

@@ -118,10 +118,14 @@ def allocations_on(scheduler: Scheduler, pod: Pod, node_name: str) -> dict[str, 
     if isinstance(taken, Status):
         return {"": taken.message}
     named = {claim_name(pod, each): each.name for each in pod.spec.resource_claims or ()}
-    return {
+    given = {
         named.get(each.claim.name, ""): msgspec.to_builtins(each.allocation or each.claim.status.allocation)
         for each in taken
     }
+    for each in taken:
+        if each.extended is not None:
+            given[""]["requestMappings"] = sorted(msgspec.to_builtins(each.extended.mappings), key=str)
+    return given
 
 
 def _event(old: ApiObject | None, new: ApiObject | None) -> Any:

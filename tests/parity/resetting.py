@@ -31,8 +31,8 @@ HELD = ("PersistentVolumeClaim", "PersistentVolume", "ResourceClaim")
 SYSTEM_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 
 
-def reset(api: Api) -> None:
-    """Remove all that a cluster brought along."""
+def reset(api: Api, *more_kinds: str) -> None:
+    """Remove all that a cluster brought along; ``more_kinds`` are cluster-wide kinds that not every server has."""
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda pod: _remove_pod(api, pod), api.list("Pod")))
         for kind in HELD:
@@ -40,7 +40,7 @@ def reset(api: Api) -> None:
         namespaces = [one["metadata"]["name"] for one in api.list("Namespace")]
         list(pool.map(lambda namespace: _empty(api, namespace), namespaces))
         list(pool.map(lambda namespace: _remove_namespace(api, namespace), namespaces))
-        for kind in CLUSTER_WIDE:
+        for kind in (*CLUSTER_WIDE, *more_kinds):
             names = [one["metadata"]["name"] for one in api.list(kind)]
             list(pool.map(lambda name, kind=kind: _delete_unless_system(api, kind, name), names))
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from tests.parity.case import Case, Object
 from tests.parity.comparing import best_nodes
+from tests.parity.device_driving import device_claims
 
 _COUNTED = re.compile(r"(\d+) ([^,.]+(?:\.[^,. ][^,.]*)*)")
 # A word that shows up in the pod's spec as stored, and what it stands for.
@@ -41,6 +42,30 @@ POD_FIELDS = (
     '"image": {',
 )
 
+CLAIM_FIELDS = (
+    "firstAvailable",
+    '"All"',
+    "adminAccess",
+    "matchAttribute",
+    "distinctAttribute",
+    '"capacity"',
+    "tolerations",
+    '"expression"',
+    '"config"',
+    '"allocation"',
+)
+GIVEN_FIELDS = (
+    "shareID",
+    "consumedCapacity",
+    "adminAccess",
+    "bindingConditions",
+    "tolerations",
+    "nodeSelector",
+    "FromClass",
+    "FromClaim",
+    "requestMappings",
+)
+
 
 class Tally:
     """Counts cases as they go by, so that long runs need not keep them."""
@@ -56,6 +81,8 @@ class Tally:
                 ("reasons while preempting, in cases", lambda case: _reasons(case, 1)),
                 ("plugins whose scores differ between nodes, in cases", _telling),
                 ("fields of the judged pod, in cases", _fields),
+                ("fields of its claims for devices, in cases", _claimed),
+                ("fields of what they were given, in cases", _given),
             )
         }
 
@@ -114,6 +141,28 @@ def _reasons(case: Case, part: int) -> set[str]:
 
 def _telling(case: Case) -> set[str]:
     return {plugin for plugin, by_node in (case.result.scores or {}).items() if len(set(by_node.values())) > 1}
+
+
+def _claimed(case: Case) -> Iterable[str]:
+    names = set(device_claims(case.the_pod()).values())
+    claims = [
+        one
+        for one in case.objects
+        if one["kind"] == "ResourceClaim"
+        and one["metadata"]["namespace"] == case.namespace
+        and one["metadata"]["name"] in names
+    ]
+    text = json.dumps(claims)
+    yield from (field for field in CLAIM_FIELDS if field in text)
+    if len(claims) > 1:
+        yield "several claims"
+    if any("ownerReferences" not in one["metadata"] for one in claims):
+        yield "a claim that others may use too"
+
+
+def _given(case: Case) -> Iterable[str]:
+    text = json.dumps(case.result.allocations or {})
+    yield from (field for field in GIVEN_FIELDS if field in text)
 
 
 def _fields(case: Case) -> set[str]:

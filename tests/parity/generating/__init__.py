@@ -3,7 +3,8 @@
 ``oracle.py`` shows them to the real kube-scheduler. Nothing here needs a server. The cluster is built in layers:
 ``nodes``, ``policies`` (namespaces, classes, budgets, services, owners), ``pods`` (from ``resources`` and
 ``constraints``). A new kind of rule is one more module with one more entry in ``pods.FEATURES`` and its objects
-added in ``generate``. Storage (``volumes``, ``mounting``) and ``devices`` come with styles and seeds of their own.
+added in ``generate``. Storage (``volumes``, ``mounting``) and devices (``devices``, ``device_*``) come with seeds of
+their own.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 from random import Random
 
 from tests.parity.generating.cluster import Cluster, World
-from tests.parity.generating.devices import FIRST_DEVICE_SEED, generate_devices
+from tests.parity.generating.device_style import FIRST_DEVICE_SEED
+from tests.parity.generating.devices import generate_devices
 from tests.parity.generating.mounting import mount
 from tests.parity.generating.nodes import make_nodes
 from tests.parity.generating.pods import free_ports_held_twice, make_bound_pods, make_pending_pods
