@@ -3,69 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 
+from tests.support.api import Object
+from tests.support.devices import SHARED, claim, devices, named, part, pod_with, set_up, stored
 from tests.support.faults import Hold, LostRequest
 from tests.support.live import Cluster, config_of, running, until
 
 pytestmark = pytest.mark.kube
 
-DRIVER = "gpu.example.com"
 STATUS = "/resourceclaims/[^/]+/status$"
 OTHER = "other-scheduler"
-
-
-async def set_up(cluster: Cluster, *devices: str) -> None:
-    await cluster.node()
-    await publish(cluster, *devices)
-
-
-async def publish(cluster: Cluster, *devices: str) -> None:
-    """A class, and devices of it on the node n1."""
-    selector = {"cel": {"expression": f'device.driver == "{DRIVER}"'}}
-    for kind, name, spec in (
-        ("DeviceClass", "gpu", {"selectors": [selector], "extendedResourceName": "example.com/gpu"}),
-        (
-            "ResourceSlice",
-            "n1-gpus",
-            {
-                "driver": DRIVER,
-                "nodeName": "n1",
-                "pool": {"name": "n1", "generation": 1, "resourceSliceCount": 1},
-                "devices": [{"name": name} for name in devices],
-            },
-        ),
-    ):
-        await cluster.create(
-            {"apiVersion": "resource.k8s.io/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}
-        )
-
-
-async def claim(cluster: Cluster, name: str) -> None:
-    request = {"name": "r0", "exactly": {"deviceClassName": "gpu"}}
-    await cluster.create(
-        {
-            "apiVersion": "resource.k8s.io/v1",
-            "kind": "ResourceClaim",
-            "metadata": {"name": name, "namespace": cluster.namespace},
-            "spec": {"devices": {"requests": [request]}},
-        }
-    )
-
-
-async def pod_with(cluster: Cluster, name: str, claim_name: str, **spec: Any) -> None:
-    await cluster.pod(name, resourceClaims=[{"name": "c", "resourceClaimName": claim_name}], **spec)
-
-
-async def stored(cluster: Cluster, name: str) -> dict[str, Any]:
-    return await asyncio.to_thread(cluster.api.get, "ResourceClaim", name, cluster.namespace)
-
-
-def devices(one: dict[str, Any]) -> list[str]:
-    allocation = one.get("status", {}).get("allocation", {})
-    return [result["device"] for result in allocation.get("devices", {}).get("results", ())]
 
 
 async def test_a_claim_is_given_a_device_that_goes_to_the_next_when_it_is_given_back(cluster: Cluster) -> None:
@@ -106,10 +55,23 @@ async def test_a_claim_is_made_for_an_extended_resource(cluster: Cluster) -> Non
     ]
 
 
-async def test_of_two_schedulers_that_want_the_last_device_one_gets_it(cluster: Cluster) -> None:
-    await set_up(cluster, "gpu-0")
-    await claim(cluster, "first")
-    await claim(cluster, "second")
+FIVE = {"capacity": {"requests": {"memory": "5Gi"}}}
+
+
+@pytest.mark.parametrize(
+    ("published", "first", "second"),
+    [
+        pytest.param(["gpu-0"], {}, {}, id="the last device"),
+        pytest.param([SHARED], FIVE, FIVE, id="what is left of a shared device"),
+        pytest.param([part("gpu-0"), part("gpu-1")], named("gpu-0"), named("gpu-1"), id="what is left of counters"),
+    ],
+)
+async def test_of_two_schedulers_that_want_the_same_one_gets_it(
+    published: list[str | Object], first: Object, second: Object, cluster: Cluster
+) -> None:
+    await set_up(cluster, *published)
+    await claim(cluster, "first", **first)
+    await claim(cluster, "second", **second)
     others = config_of(profiles=[{"schedulerName": OTHER}])
     async with running(cluster.plane) as one, running(cluster.plane, config=others) as two:
         holds = [Hold(), Hold()]
@@ -125,12 +87,30 @@ async def test_of_two_schedulers_that_want_the_last_device_one_gets_it(cluster: 
 
         async def is_settled() -> bool:
             given = [devices(await stored(cluster, name)) for name in ("first", "second")]
-            return sorted(given) == [[], ["gpu-0"]]
+            return sorted(len(each) for each in given) == [0, 1]
 
         await until(is_settled, "one claim to have the device", 20)
         await cluster.unschedulable(loser, timeout_s=20)
         assert await is_settled()
+        told = await cluster.event(loser, "FailedScheduling")
+        assert "by another scheduler at the same time" in told["message"]
     assert not (await cluster.get(loser))["spec"].get("nodeName")
+
+
+async def test_two_schedulers_share_a_device_as_long_as_it_lasts(cluster: Cluster) -> None:
+    await set_up(cluster, SHARED)
+    three = {"capacity": {"requests": {"memory": "3Gi"}}}
+    others = config_of(profiles=[{"schedulerName": OTHER}])
+    async with running(cluster.plane), running(cluster.plane, config=others):
+        for number in range(4):
+            await claim(cluster, f"c{number}", **three)
+            await pod_with(cluster, f"p{number}", f"c{number}", **({"schedulerName": OTHER} if number % 2 else {}))
+        assert len(await cluster.all_bound(2)) == 2
+        waiting = [pod for pod in await cluster.list() if not pod["spec"].get("nodeName")]
+        for pod in waiting:
+            await cluster.unschedulable(pod["metadata"]["name"])
+        taken = [devices(await stored(cluster, f"c{number}")) for number in range(4)]
+    assert sorted(taken) == [[], [], ["gpu-0"], ["gpu-0"]]
 
 
 async def test_a_scheduler_that_dies_before_the_bind_leaves_nothing_behind(cluster: Cluster) -> None:

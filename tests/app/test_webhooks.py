@@ -3,77 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import ssl
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 
 import pytest
 import trustme
-from aiohttp import web
 
 from tests.support.live import Cluster, running, until
 from tests.support.processes import free_ports
+from tests.support.webhooks import NAME, registered, serving
 from tests.support.witness import Witness
 
 pytestmark = pytest.mark.kube
-
-CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
-NAME = "binds.test.example.com"
-
-
-@asynccontextmanager
-async def serving(ca: trustme.CA, denies: Callable[[str], bool]) -> AsyncIterator[int]:
-    """A webhook on a loopback port; ``denies`` is asked with the name of the pod."""
-
-    async def review(request: web.Request) -> web.Response:
-        asked = (await request.json())["request"]
-        answer = {"uid": asked["uid"], "allowed": not denies(asked["name"])}
-        if not answer["allowed"]:
-            answer["status"] = {"message": "not on my watch"}
-        return web.json_response({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": answer})
-
-    app = web.Application()
-    app.add_routes([web.post("/", review)])
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    ca.issue_cert("127.0.0.1").configure_cert(context)
-    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
-    try:
-        yield runner.addresses[0][1]
-    finally:
-        await runner.cleanup()
-
-
-@asynccontextmanager
-async def registered(cluster: Cluster, ca: trustme.CA, port: int) -> AsyncIterator[None]:
-    """The webhook is asked about every bind in the cluster's namespace."""
-    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods/binding"]}
-    webhook = {
-        "name": NAME,
-        "rules": [rule],
-        "clientConfig": {
-            "url": f"https://127.0.0.1:{port}/",
-            "caBundle": base64.b64encode(ca.cert_pem.bytes()).decode(),
-        },
-        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": cluster.namespace}},
-        "sideEffects": "None",
-        "timeoutSeconds": 2,
-        "admissionReviewVersions": ["v1"],
-    }
-    document = {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": cluster.namespace},
-        "webhooks": [webhook],
-    }
-    await asyncio.to_thread(cluster.api.call, "POST", CONFIGURATIONS, document)
-    try:
-        await asyncio.sleep(0.3)  # the API server reads its own watch
-        yield
-    finally:
-        await asyncio.to_thread(cluster.api.call, "DELETE", f"{CONFIGURATIONS}/{cluster.namespace}")
 
 
 async def test_a_pod_whose_bind_is_denied_for_ever_backs_off_while_others_go_on(

@@ -16,12 +16,12 @@ from itertools import chain
 from pathlib import Path
 
 from tests.parity.case import Case, read_cases, write_case
-from tests.parity.comparing import compare, explain, gave_up, write_mismatch
+from tests.parity.comparing import compare, gave_up, write_mismatch
 from tests.parity.device_driving import TAINT_RULE_FLAGS
 from tests.parity.generating import generate
 from tests.parity.generating.device_style import FIRST_TAINT_RULE_SEED
 from tests.parity.oracle import Oracle
-from tests.parity.replaying import Follower
+from tests.parity.replaying import Follower, judge
 from tests.parity.scenarios import SCENARIOS
 from tests.parity.summarising import Tally
 from tests.support.binaries import BinariesMissingError
@@ -105,19 +105,20 @@ def _record(options: argparse.Namespace) -> Iterator[Case]:
 
 def _compare_all(cases: Iterable[Case], options: argparse.Namespace) -> int:
     folder = options.mismatches or Path(tempfile.gettempdir()) / "bayplan-parity"
-    judge = explain if options.replay else Follower().explain
+    follower = Follower()
     bad = count = open = 0
     for case in cases:
         if gave_up(case):
             open += 1
             continue
         count += 1
-        differences = compare(case, judge(case))
+        alone = judge(case)
+        differences = compare(case, (alone if options.replay else follower.explain)(case))
         if differences:
             bad += 1
             print(f"{case.name} ({case.style}), see {write_mismatch(case, differences, folder)}")
             print("\n".join(f"  {line}" for line in differences), flush=True)
-            if judge is not explain and not compare(case, explain(case)):
+            if not options.replay and not compare(case, alone(case)):
                 print("  (not if it is asked about this case alone: look at what it keeps between cases)")
     print(f"{count - bad} of {count} cases agree")
     if open:

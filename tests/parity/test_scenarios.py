@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.parity.comparing import compare, explain
+from tests.parity.comparing import compare
 from tests.parity.oracle import Oracle
+from tests.parity.replaying import judge
 from tests.parity.scenarios import SCENARIOS, Scenario
 
 pytestmark = pytest.mark.kube
@@ -16,7 +17,7 @@ def test_both_schedulers_do_what_the_scenario_says(scenario: Scenario, oracle: O
     cases = oracle.record(scenario.cluster())
     assert cases, f"{scenario.title}: something interfered with the scheduler"
     assert scenario.check(cases[0].result) == [], scenario.title
-    differences = compare(cases[0], explain(cases[0]))
+    differences = compare(cases[0], judge(cases[0])(cases[0]))
     assert bool(differences) == scenario.bayplan_differs, differences
 
 

@@ -205,12 +205,12 @@ def test_virtual_time_ends_where_the_real_controllers_end(story: Story) -> None:
             stands_as(api, name, story.played(number))
 
 
-def stands_as(api: Api, step: str, expected: State) -> None:
+def stands_as(api: Api, step: str, expected: Any, read: Callable[[Api], Any] = real) -> None:
     """What holds for a moment could be on the way to something else, so it must hold twice."""
     ends_at = time.monotonic() + PATIENCE_S
     same = 0
     while same < 2:
-        found = real(api)
+        found = read(api)
         same = same + 1 if found == expected else 0
         assert same or time.monotonic() < ends_at, f"{step}: the cluster has {found}, the simulation {expected}"
         time.sleep(1)

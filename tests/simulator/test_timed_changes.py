@@ -159,6 +159,10 @@ def test_what_nobody_would_play_is_refused_in_one_line() -> None:
         ),
         ([daemons, at("1m", daemons)], "a DaemonSet can come later, but not change"),
         ([pod("a"), at("1m", pod("a", "2"))], "of a pod only labels"),
+        (
+            [pod("a"), at("1m", pod("a", status={"phase": "Succeeded"}))],
+            "status.phase: a pod does not end in a simulation",
+        ),
         ([until("1m", at("2m", pod("a")))], "it would go before it comes; write more than 120s"),
         ([at("-1m", pod("a"))], "before the simulation begins"),
         ([until("-1m", pod("a"))], "before the simulation begins"),

@@ -68,6 +68,9 @@ def _no_coming(thing: ApiObject, before: tuple[float, ApiObject] | None) -> Inpu
         if changed:
             problem = "of a pod only labels, annotations, tolerations and schedulingGates can change"
             return _wrong(f"spec.{changed}", problem, "write the rest as it was", raw=True)
+        if thing.is_terminal and not old.is_terminal:
+            fix = f"leave it out, and say with {UNTIL} when the pod goes"
+            return _wrong("status.phase", "a pod does not end in a simulation", fix, raw=True)
     return None
 
 

@@ -13,7 +13,7 @@ from tests.parity.generating.device_claims import claim, large_claim
 from tests.parity.generating.device_style import ADMIN_NAMESPACE, NAMESPACE, PRIORITIES, RESOURCES, Traits
 
 # A class stands behind this name without saying so.
-IMPLICIT = "deviceclass.resource.kubernetes.io/model-a"
+IMPLICIT = "deviceclass.resource.kubernetes.io/big"
 
 
 def make_pods(

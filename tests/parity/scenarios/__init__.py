@@ -6,6 +6,7 @@ The same cases are then compared with Bayplan like generated ones.
 
 from __future__ import annotations
 
+from tests.parity.scenarios.devices import DEVICES
 from tests.parity.scenarios.filters import FILTERS
 from tests.parity.scenarios.messages import MESSAGES
 from tests.parity.scenarios.preemption import PREEMPTION
@@ -14,4 +15,4 @@ from tests.parity.scenarios.scores import SCORES
 
 __all__ = ["SCENARIOS", "Scenario"]
 
-SCENARIOS: tuple[Scenario, ...] = (*SCORES, *FILTERS, *MESSAGES, *PREEMPTION)
+SCENARIOS: tuple[Scenario, ...] = (*SCORES, *FILTERS, *MESSAGES, *PREEMPTION, *DEVICES)

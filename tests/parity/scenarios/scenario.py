@@ -14,7 +14,7 @@ MIB = 1024 * 1024
 @dataclass(frozen=True, slots=True)
 class Scenario:
     """``expect`` names what must hold of the result of the last pod: fields of Result, and for ``scores`` at least
-    the plugins given (None: the plugin must not have scored)."""
+    the plugins given (None: the plugin must not have scored); ``devices`` are those of its claims, by their names."""
 
     name: str
     title: str
@@ -41,12 +41,19 @@ class Scenario:
         """Where the result is not as expected."""
         wrong = []
         for key, wanted in self.expect.items():
-            found = getattr(result, key)
+            found = _devices(result) if key == "devices" else getattr(result, key)
             if key == "scores":
                 found = {plugin: (found or {}).get(plugin) for plugin in wanted}
             if found != wanted:
                 wrong.append(f"{key}: expected {wanted!r}, kube-scheduler {found!r}")
         return wrong
+
+
+def _devices(result: Result) -> dict[str, list[str]]:
+    return {
+        called: [each["device"] for each in given["devices"]["results"]]
+        for called, given in (result.allocations or {}).items()
+    }
 
 
 def node(name: str, cpu: str = "4", memory: str = "32Gi", *, pods: str = "110", **fields: Any) -> Object:

@@ -71,7 +71,11 @@ async def bind(reserved: Reserved, pod: Pod, node_name: str, handle: Handle, usa
     """Write all claims, then wait until their devices are prepared."""
     try:
         for taken in reserved.taken:
-            if not taken.claim.is_reserved_for(pod.uid):
+            if taken.claim.is_reserved_for(pod.uid):
+                # By an earlier attempt, which may have given it back since we heard of the claim.
+                taken.claim = await _read(taken.claim, handle, f"get claim {taken.claim.key} that is reserved")
+            taken.is_written = taken.claim.is_reserved_for(pod.uid)
+            if not taken.is_written:
                 await _write(taken, pod, handle, usage)
     except LeadershipLostError as error:
         return failed(error)
@@ -115,12 +119,15 @@ async def _write(taken: Taken, pod: Pod, handle: Handle, usage: Usage) -> None:
     uid = _first_uid(taken)
     if taken.extended is not None:
         taken.claim = await _made(taken, handle, usage)
-    news = None if taken.allocation is None else usage.expect(taken.claim.uid)
-    version = await _reserved(taken, pod, handle)
-    taken.is_written = True
-    if news is not None:
-        usage.written(taken.claim.uid, version)
-        await _agreed(taken, news, handle, version)
+    if taken.allocation is None:
+        await _reserved(taken, pod, handle)
+        taken.is_written = True
+    else:
+        with usage.expected(taken.claim.uid) as news:
+            version = await _reserved(taken, pod, handle)
+            taken.is_written = True
+            usage.written(taken.claim.uid, version)
+            await _agreed(taken, news, handle)
     if taken.extended is not None:
         mappings = msgspec.to_builtins(taken.extended.mappings)
         status = {"resourceClaimName": taken.claim.name, "requestMappings": mappings}
@@ -151,17 +158,22 @@ async def _reserved(taken: Taken, pod: Pod, handle: Handle) -> str:
     """Finalizer, allocation and reservation; anew with the claim as it is now if somebody else wrote to it."""
     for attempt in range(TRIES):
         if attempt:
-            try:
-                found = await handle.writer.read(CLAIM, taken.claim.namespace, taken.claim.name)
-            except BayplanError as error:
-                raise _told(error, f"get updated claim {taken.claim.key} after conflict") from error
-            assert isinstance(found, ResourceClaim)
-            taken.claim = found
+            taken.claim = await _read(taken.claim, handle, f"get updated claim {taken.claim.key} after conflict")
         try:
             return await _reserved_once(taken, pod, handle)
         except ConflictError as error:
             last = error
     raise ClaimError(f"{_doing(taken)}: {last}")
+
+
+async def _read(claim: ResourceClaim, handle: Handle, doing: str) -> ResourceClaim:
+    """The claim as it is now."""
+    try:
+        found = await handle.writer.read(CLAIM, claim.namespace, claim.name)
+    except BayplanError as error:
+        raise _told(error, doing) from error
+    assert isinstance(found, ResourceClaim)
+    return found
 
 
 async def _reserved_once(taken: Taken, pod: Pod, handle: Handle) -> str:
@@ -205,23 +217,23 @@ async def _reserved_once(taken: Taken, pod: Pod, handle: Handle) -> str:
     return version
 
 
-async def _agreed(taken: Taken, news: asyncio.Future[str], handle: Handle, version: str) -> None:
+async def _agreed(taken: Taken, news: asyncio.Future[str], handle: Handle) -> None:
     """
-    Wait for the news of the write.  If another scheduler gave one of the devices away before, ours is taken back.
+    Wait for the news of the write.  If another scheduler gave away before what ours has, ours is taken back.
 
-    The API server does not look whether two claims have the same device.
+    The API server does not look whether two claims have the same device, or more of one than there is.
     """
     try:
         async with asyncio.timeout(NEWS_S):
-            rival = await news
+            told = await news
     except TimeoutError:
         raise ClaimError(f"claim {taken.claim.key} was written, and the news of it did not arrive") from None
-    if not rival:
+    if not told:
         return
     claim = taken.claim
     await give_up(claim, handle)
     taken.is_written = False
-    raise ClaimError(f"claim {claim.key}: a device was given to claim {rival} by another scheduler at the same time")
+    raise ClaimError(f"claim {claim.key}: {told} by another scheduler at the same time")
 
 
 async def give_up(claim: ResourceClaim, handle: Handle) -> None:

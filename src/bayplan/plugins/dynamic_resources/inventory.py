@@ -86,6 +86,10 @@ class Inventory:
         behind = position - self._journal_start
         return None if behind < 0 else self._journal[behind:]
 
+    def pool(self, key: PoolKey) -> Pool | None:
+        """A pool as it is published now."""
+        return self._pools.get(key)
+
     def pools(self) -> Iterable[Pool]:
         return self._pools.values()
 

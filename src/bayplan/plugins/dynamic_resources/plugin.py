@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Hashable
+from collections.abc import Callable, Coroutine, Hashable
 from functools import cached_property
 from typing import Any
 
@@ -114,7 +114,8 @@ class DynamicResources(
     def __init__(self, args: Any = None, handle: Any = None) -> None:
         super().__init__(args, handle)
         self._settings: DynamicResourcesArgs = args or DynamicResourcesArgs()
-        self._writes: set[asyncio.Task[None]] = set()
+        self._releases: dict[str, asyncio.Task[None]] = {}
+        """By uid of the pod, what is being given back."""
         self._told = 0
         """Where the journal of devices stood when the engine was last told."""
 
@@ -173,7 +174,7 @@ class DynamicResources(
         leftover = self._leftover(pod) if resources else None
         if not found and not resources:
             return SKIP
-        no = pod_claims.rejected(found, objects, self._ledger.usage)
+        no = pod_claims.rejected(pod, found, objects, self._ledger.usage)
         if no is not None:
             return no
         claims = PodClaims(found, resources, leftover)
@@ -248,7 +249,7 @@ class DynamicResources(
             return
         reserved.give_back(self._ledger.usage)
         if reserved.written:
-            self._start(binding.release(reserved, pod, handle_of(self)))
+            self._release(pod.uid, binding.release(reserved, pod, handle_of(self)))
 
     def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node_name: str) -> Verdict:
         reserved = state.get(RESERVED)
@@ -257,9 +258,12 @@ class DynamicResources(
     def pre_bind_timeout_s(self) -> float:
         return self._settings.binding_timeout + WRITE_S
 
-    def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Awaitable[Verdict]:
+    async def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Verdict:
+        earlier = self._releases.get(pod.uid)
+        if earlier is not None:  # or it would take back what is written now
+            await asyncio.wait([earlier])
         timeout_s = self._settings.binding_timeout
-        return binding.bind(state[RESERVED], pod, node_name, handle_of(self), self._ledger.usage, timeout_s)
+        return await binding.bind(state[RESERVED], pod, node_name, handle_of(self), self._ledger.usage, timeout_s)
 
     # -- what it would do --
 
@@ -330,11 +334,10 @@ class DynamicResources(
         """The claim for extended resources that an earlier attempt made."""
         return next((claim for claim in self._by_owner.at(pod.uid) if is_made_for(claim, pod)), None)
 
-    def _start(self, write: Coroutine[Any, Any, None]) -> None:
+    def _release(self, uid: str, write: Coroutine[Any, Any, None]) -> None:
         """Write beside scheduling; what is not written is found and done again when the pod is tried again."""
-        task = asyncio.get_running_loop().create_task(_logged(write))
-        self._writes.add(task)
-        task.add_done_callback(self._writes.discard)
+        task = self._releases[uid] = asyncio.get_running_loop().create_task(_logged(write))
+        task.add_done_callback(lambda done: self._releases.pop(uid) if self._releases.get(uid) is done else None)
 
     @cached_property
     def _ledger(self) -> Ledger:

@@ -18,6 +18,10 @@ from bayplan.plugins.dynamic_resources.usage import Usage
 
 CLAIM = ResourceClaim.__name__
 
+MOST_USERS = 256
+"""The API server takes no more in ``reservedFor``.  kube-scheduler has the text and no limit, and tries in vain."""
+IN_USE = "resourceclaim in use"
+
 
 class MissingClaimError(Exception):
     """A claim of the pod is not there, or not for it."""
@@ -80,10 +84,12 @@ def claim_name(pod: Pod, wanted: PodResourceClaim) -> str | None:
     raise MissingClaimError(f'pod "{pod.key}": ResourceClaim not created yet')
 
 
-def rejected(claims: list[ResourceClaim], objects: ObjectStore, usage: Usage) -> Status | None:
-    """Why no node can be found for claims now: one is being allocated, or a class is missing."""
+def rejected(pod: Pod, claims: list[ResourceClaim], objects: ObjectStore, usage: Usage) -> Status | None:
+    """Why no node can be found for claims now: one has too many users or is being allocated, or a class is missing."""
     for claim in claims:
         if claim.is_allocated:
+            if len(claim.reserved_for) >= MOST_USERS and not claim.is_reserved_for(pod.uid):
+                return unresolvable(IN_USE)
             continue
         if usage.pending(claim.uid) is not None:
             return unresolvable(f"resource claim {claim.key} is in the process of being allocated")

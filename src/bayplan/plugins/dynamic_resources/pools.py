@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayplan.objects.devices.resource_slice import Device, ResourceSlice, node_requirement
+from bayplan.objects.devices.resource_slice import CounterSet, Device, ResourceSlice, node_requirement
 from bayplan.objects.node import Node
 from bayplan.objects.selector import NodeRequirement
 from bayplan.plugins.dynamic_resources.counters import (
@@ -132,6 +132,21 @@ class Pool:
     @property
     def has_counters(self) -> bool:
         return any(each.has_counters for each in self.slices.values())
+
+    @property
+    def newest(self) -> list[SliceRows]:
+        """The slices of the newest generation."""
+        newest = max((each.generation for each in self.slices.values()), default=0)
+        return [each for each in self.slices.values() if each.generation == newest]
+
+    @property
+    def devices(self) -> list[Device]:
+        """Of the newest generation, for whichever node."""
+        return list(_devices(self.newest))
+
+    @property
+    def shared_counters(self) -> list[CounterSet]:
+        return [each for rows in self.newest for each in rows.slice.spec.shared_counters or ()]
 
     @property
     def concerns_all(self) -> bool:

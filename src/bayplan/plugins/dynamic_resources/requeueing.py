@@ -12,6 +12,7 @@ from bayplan.framework import Change, On
 from bayplan.framework.handle import ObjectStore
 from bayplan.objects.devices.resource_claim import ResourceClaim
 from bayplan.objects.pod import Pod
+from bayplan.plugins.dynamic_resources.extended_resources import is_made_for
 from bayplan.plugins.dynamic_resources.pod_claims import MissingClaimError, claims_of
 
 
@@ -25,9 +26,11 @@ class Hints:
         return (
             On("Node", Change.ADDED | Change.LABEL | Change.ALLOCATABLE),
             On("ResourceClaim", Change.ADDED | Change.UPDATED, self.claim_changed),
+            On("ResourceClaim", Change.DELETED, self.claim_gone),
             On("Pod", Change.POD_GENERATED_CLAIM, self.pod_changed),
             On("DeviceClass", Change.ADDED | Change.UPDATED),
-            On("ResourceSlice", Change.ADDED | Change.UPDATED),
+            # Without one slice too many a pool may be complete, or say what can be.
+            On("ResourceSlice", Change.ADDED | Change.UPDATED | Change.DELETED),
             On("DeviceTaintRule", Change.ANY),
         )
 
@@ -40,6 +43,14 @@ class Hints:
         if old is not None and old.is_allocated and not new.is_allocated:
             return True
         return is_its and (old is None or old.status != new.status)
+
+    def claim_gone(self, pod: Pod, old: ResourceClaim, new: None) -> bool:
+        """
+        A claim went with its devices, or one that an earlier attempt of the pod left behind.
+
+        Usually devices are given back before; not where somebody took the finalizer away, as ``releasing`` does.
+        """
+        return old.is_allocated or is_made_for(old, pod)
 
     def pod_changed(self, pod: Pod, old: Pod | None, new: Pod) -> bool:
         """Its last claim was made."""

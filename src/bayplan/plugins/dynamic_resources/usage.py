@@ -8,29 +8,16 @@ itself says so, or when it is given back.  One for all profiles of a scheduler (
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from bayplan.framework.handle import ObjectStore
-from bayplan.objects.devices.resource_claim import (
-    AllocationResult,
-    DeviceRequestAllocationResult,
-    ResourceClaim,
-)
-from bayplan.plugins.dynamic_resources.capacity import nano
+from bayplan.objects.devices.resource_claim import AllocationResult, ResourceClaim
 from bayplan.plugins.dynamic_resources.device_columns import DeviceKey, Use
 from bayplan.plugins.dynamic_resources.inventory import Inventory
+from bayplan.plugins.dynamic_resources.rivals import Holding, Others, conflict, exclusive, holding
 from bayplan.plugins.object_index import Follower
-
-
-class Holding(NamedTuple):
-    """What a claim has of a device."""
-
-    claim: str
-    """``namespace/name``."""
-    is_share: bool
-    capacity: tuple[tuple[str, int], ...] | None
 
 
 @dataclass(slots=True)
@@ -53,7 +40,7 @@ class Usage:
         self._pending: dict[str, Pending] = {}
         """By uid of the claim."""
         self._expected: dict[str, asyncio.Future[str]] = {}
-        """By uid of a claim that is being written: who has one of its devices already, "" for nobody."""
+        """By uid of a claim that is being written: what of it was given to another before; "" for nothing."""
         self._claims: Follower[ResourceClaim] = Follower(objects, "ResourceClaim", self._moved)
 
     def catch_up(self) -> None:
@@ -62,6 +49,15 @@ class Usage:
     def holders(self, key: DeviceKey) -> list[Holding]:
         """Who has it now, wholly or in part."""
         return [each for of_claim in self._holdings.get(key, {}).values() for each in of_claim]
+
+    def others(self, uid: str) -> Others:
+        """What claims but this one hold, as written; decisions that are not written do not count."""
+        return lambda key: [
+            each
+            for other, of_claim in self._holdings.get(key, {}).items()
+            if other != uid and other not in self._pending
+            for each in of_claim
+        ]
 
     # -- decisions that are not written yet --
 
@@ -86,15 +82,20 @@ class Usage:
         if found is not None:
             found.version = version
 
-    def expect(self, uid: str) -> asyncio.Future[str]:
+    @contextmanager
+    def expected(self, uid: str) -> Iterator[asyncio.Future[str]]:
         """
         Done when the claim is seen with its allocation.  What is seen before that was written before.
 
-        So of two schedulers that give away the same device at the same time exactly one, the later, gets to know of
-        the other: it is told the claim that has the device.
+        So of two schedulers that give away the same device, capacity or counters at the same time exactly one, the
+        later, gets to know of the other: it is told what another claim has.
         """
-        self._expected[uid] = asyncio.get_running_loop().create_future()
-        return self._expected[uid]
+        news = self._expected[uid] = asyncio.get_running_loop().create_future()
+        try:
+            yield news
+        finally:
+            if self._expected.get(uid) is news:
+                del self._expected[uid]
 
     # -- claims --
 
@@ -111,26 +112,17 @@ class Usage:
             return
         expected = self._expected.pop(claim.uid, None)
         if expected is not None and not expected.done():
-            expected.set_result(self._rival(claim.uid, allocation))
+            expected.set_result(conflict(allocation, self._inventory.pool, self.others(claim.uid)))
         self._hold(claim.uid, claim.key, allocation)
 
-    def _rival(self, uid: str, allocation: AllocationResult) -> str:
-        """A claim that has one of the devices for itself; decisions that are not written do not count."""
-        for result in _exclusive(allocation):
-            for other, holdings in self._holdings.get(result.device_key, {}).items():
-                is_alone = result.share_id is None or any(not each.is_share for each in holdings)
-                if other != uid and other not in self._pending and is_alone:
-                    return holdings[0].claim
-        return ""
-
     def _hold(self, uid: str, claim: str, allocation: AllocationResult) -> None:
-        for result in _exclusive(allocation):
-            holding = Holding(claim, result.share_id is not None, _capacity(result))
-            self._holdings.setdefault(result.device_key, {}).setdefault(uid, []).append(holding)
+        for result in exclusive(allocation):
+            of_device = self._holdings.setdefault(result.device_key, {})
+            of_device.setdefault(uid, []).append(holding(claim, result))
             self._tell(result.device_key)
 
     def _let_go(self, uid: str, allocation: AllocationResult) -> None:
-        for result in _exclusive(allocation):
+        for result in exclusive(allocation):
             of_device = self._holdings.get(result.device_key, {})
             of_device.pop(uid, None)
             if not of_device:
@@ -154,17 +146,6 @@ class Usage:
             None if amounts is None else tuple(sorted(amounts.items())),
         )
         self._inventory.set_use(key, use)
-
-
-def _exclusive(allocation: AllocationResult) -> Iterable[DeviceRequestAllocationResult]:
-    """Devices with admin access are not taken from anybody."""
-    return (each for each in allocation.devices.results or () if not each.admin_access)
-
-
-def _capacity(result: DeviceRequestAllocationResult) -> tuple[tuple[str, int], ...] | None:
-    if result.consumed_capacity is None:
-        return None
-    return tuple((name, nano(amount)) for name, amount in result.consumed_capacity.items())
 
 
 def _is_since(claim: ResourceClaim, version: str) -> bool:
