@@ -15,6 +15,8 @@ from bayplan.objects.node import Node
 from bayplan.plugins.dynamic_resources.allocator import Allocator
 from bayplan.plugins.dynamic_resources.constraints import value_of
 from bayplan.plugins.dynamic_resources.device_columns import Sort
+from bayplan.plugins.dynamic_resources.device_score.args import DeviceScoreArgs
+from bayplan.plugins.dynamic_resources.device_score.device_score import DeviceScore
 from bayplan.plugins.dynamic_resources.inventory import Inventory
 from bayplan.plugins.dynamic_resources.results import allocations
 from bayplan.plugins.dynamic_resources.search import Answer
@@ -107,12 +109,13 @@ class Fake:
 class Bench:
     """A store with devices and an allocator over it."""
 
-    def __init__(self, *objects: Any) -> None:
+    def __init__(self, *objects: Any, device_score: DeviceScoreArgs | None = None) -> None:
         self.store = Store()
         self.inventory = Inventory(self.store)
         self.usage = Usage(self.store, self.inventory)
         self.compiled: dict[str, Fake] = {}
-        self.allocator = Allocator(self.store, self.inventory, self._compile)
+        score = None if device_score is None else DeviceScore(device_score, self.inventory)
+        self.allocator = Allocator(self.store, self.inventory, self._compile, score=score)
         for each in (device_class(), *objects):
             self.put(each)
 
@@ -149,6 +152,15 @@ class Bench:
     def results(self, outcome: Answer, claims: Any, node: str = "n1", labels: Mapping[str, str] | None = None) -> Any:
         shape = self.allocator.shape([each.spec.devices for each in claims]).shape
         return allocations(shape, outcome, claims, self.inventory.devices_of(node_of(node, labels)), node)
+
+    def allocate_first(self, one: ResourceClaim, node: str = "n1") -> ResourceClaim:
+        """As ``allocate``, of the first devices that fit, whatever is preferred."""
+        preferring = self.allocator
+        self.allocator = Allocator(self.store, self.inventory, self._compile)
+        try:
+            return self.allocate(one, node)
+        finally:
+            self.allocator = preferring
 
     def allocate(self, one: ResourceClaim, node: str = "n1") -> ResourceClaim:
         """Allocate a claim and store it so."""

@@ -20,6 +20,8 @@ from bayplan.objects.devices.device_class import DeviceClass
 from bayplan.objects.devices.resource_claim import DeviceClaim
 from bayplan.objects.node import Node
 from bayplan.plugins.dynamic_resources.device_columns import Numbers
+from bayplan.plugins.dynamic_resources.device_score.best_search import BestSearch
+from bayplan.plugins.dynamic_resources.device_score.device_score import DeviceScore
 from bayplan.plugins.dynamic_resources.inventory import Inventory
 from bayplan.plugins.dynamic_resources.search import Answer, Search, SearchTimeoutError
 from bayplan.plugins.dynamic_resources.selectors import Compile, Selectors
@@ -65,12 +67,15 @@ class Allocator:
         inventory: Inventory,
         compile: Compile,
         deadline: Callable[[], Callable[[], bool] | None] = lambda: None,
+        score: DeviceScore | None = None,
     ) -> None:
         self._objects = objects
         self._inventory = inventory
         self.selectors = Selectors(compile)
         self._deadline = deadline
         """Begins a search: what it returns says whether the search takes too long."""
+        self._score = score
+        """What makes devices better than others; ``None``: the first that fit are taken."""
         self._shapes: BoundedCache[ShapeKey, KeptShape] = BoundedCache(MAX_SHAPES)
         self._classes = _UNKNOWN
         self._slots: dict[str, int] = {}
@@ -80,7 +85,14 @@ class Allocator:
     @property
     def epoch(self) -> int:
         """Moves when the answers of all nodes may have changed."""
-        return self._inventory.epoch
+        if self._score is None:
+            return self._inventory.epoch
+        self._score.catch_up()
+        return self._inventory.epoch + self._score.epoch
+
+    @property
+    def has_score(self) -> bool:
+        return self._score is not None
 
     def key_of(self, claims: Sequence[DeviceClaim]) -> ShapeKey:
         """What claims ask for: those with equal keys are given the same by a node."""
@@ -133,7 +145,8 @@ class Allocator:
             kept.situations.clear()
             kept.outcomes.clear()
             changed = None
-        if changed is None or kept.epoch != self.epoch:
+        epoch = self.epoch
+        if changed is None or kept.epoch != epoch:
             kept.forget_nodes(len(slots))
         else:
             if len(kept.of_slot) < len(slots):
@@ -141,15 +154,19 @@ class Allocator:
                 kept.of_slot = np.concatenate((kept.of_slot, more))
             known = [slots[name] for name in changed if name in slots]
             kept.of_slot[known] = _UNKNOWN
-        kept.epoch, kept.position = self.epoch, inventory.position
+        kept.epoch, kept.position = epoch, inventory.position
 
     def _ask(self, kept: KeptShape, node: Node) -> int:
         devices, columns, shape = self._inventory.devices_of(node), self._inventory.columns, kept.shape
         situation = devices.situation(shape.kinds_of(columns.sort[devices.rows]), columns)
+        if self._score is not None:
+            situation += self._score.situation(devices)
         number = kept.situations.get(situation)
         if number is None:
             try:
                 answer = Search(shape, devices, columns, is_late=self._deadline()).run()
+                if self._score is not None and not answer.failure:
+                    answer = BestSearch(self._score, shape, devices, columns).improved(answer)
             except (AllocationError, SearchTimeoutError) as error:
                 # The text may name devices of this node, so that it is not shared with others.
                 return kept.number(error)

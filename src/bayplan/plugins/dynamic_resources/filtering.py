@@ -12,13 +12,25 @@ from functools import partial
 
 import numpy as np
 
-from bayplan.framework import Mask, NodeTable, NodeView, Scores, Status, Verdict, Verdicts, failed, unresolvable
+from bayplan.framework import (
+    MAX_SCORE,
+    Mask,
+    NodeTable,
+    NodeView,
+    Scores,
+    Status,
+    Verdict,
+    Verdicts,
+    failed,
+    unresolvable,
+)
 from bayplan.objects.devices.resource_claim import DeviceRequestAllocationResult, ResourceClaim
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.plugins.dynamic_resources import binding_conditions, explaining
 from bayplan.plugins.dynamic_resources.allocator import Allocator, KeptShape, Outcome
 from bayplan.plugins.dynamic_resources.binding import Taken
+from bayplan.plugins.dynamic_resources.device_score.merit import Merit
 from bayplan.plugins.dynamic_resources.explaining import Missing
 from bayplan.plugins.dynamic_resources.extended_resources import (
     NEVER_SCHEDULED_AGAIN,
@@ -41,7 +53,7 @@ MOST_ALTERNATIVES = 8
 class Group:
     """What is asked of nodes that lack the same extended resources."""
 
-    __slots__ = ("claims", "extended", "kept", "error", "scores")
+    __slots__ = ("claims", "extended", "kept", "error", "scores", "is_scored")
 
     def __init__(self, claims: list[ResourceClaim], extended: ExtendedClaim | None, allocator: Allocator) -> None:
         self.extended = extended
@@ -49,6 +61,7 @@ class Group:
         self.kept: KeptShape | None = None
         self.error: Status | None = None
         self.scores: dict[int, int] = {}
+        self.is_scored = allocator.has_score
         if self.claims:
             try:
                 self.kept = allocator.shape([claim.spec.devices for claim in self.claims])
@@ -64,7 +77,11 @@ class Group:
         return unresolvable(outcome.failure) if outcome.failure else None
 
     def score(self, number: int) -> int:
-        """The earlier the alternatives that were chosen, the better."""
+        """
+        The earlier the alternatives that were chosen, the better.
+
+        With DeviceScore its 0 to 100 come below that: no better device makes up for a later alternative.
+        """
         known = self.scores.get(number)
         if known is None:
             assert self.kept is not None
@@ -74,6 +91,9 @@ class Group:
             )
             ranks = (shape.wanted[wanted] for wanted in chosen)
             known = sum(MOST_ALTERNATIVES - each.rank for each in ranks if each.alternative)
+            if self.is_scored:
+                merit = outcome.merit if isinstance(outcome, Answer) else None
+                known = known * MAX_SCORE + (0 if merit is None else merit.score)
             self.scores[number] = known
         return known
 
@@ -99,7 +119,8 @@ class Filtering:
         self._broken = {
             claim.uid for claim in claims.allocated if binding_conditions.has_failed(claim, now, binding_timeout_s)
         }
-        self._earlier = sum(_rank_of(claim, claim.results) for claim in claims.allocated)
+        earlier = sum(_rank_of(claim, claim.results) for claim in claims.allocated)
+        self._earlier = earlier * MAX_SCORE if allocator.has_score else earlier
         self._needs_search = bool(self._open) or bool(claims.resources)
 
     # -- one node --
@@ -148,6 +169,13 @@ class Filtering:
         if group.extended is not None:
             given[group.extended.claim.uid].extended = group.extended
         return [given[claim.uid] for claim in (*self.claims.claims, *group.claims[len(self._open) :])]
+
+    def merit(self, node: NodeView) -> Merit | None:
+        """What DeviceScore says of the devices that the node would give."""
+        lacking = self._lacking(node)
+        group = None if isinstance(lacking, Status) else self._group(lacking)
+        outcome = None if group is None or group.kept is None else self._allocator.on_node(group.kept, node.object)
+        return outcome.merit if isinstance(outcome, Answer) else None
 
     def missing(self, node: NodeView, inventory: Inventory, usage: Usage) -> Missing:
         """What keeps devices of the node from the claims that have none yet."""

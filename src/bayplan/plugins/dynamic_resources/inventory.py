@@ -38,6 +38,8 @@ class Inventory:
         self._journal_start = 0
         self.epoch = 0
         """Moves when something changed that may concern every node."""
+        self.published = 0
+        """Moves when a slice comes, goes or changes."""
         self._rules: dict[str, DeviceTaintRule] = {}
         self._slices: Follower[ResourceSlice] = Follower(objects, "ResourceSlice", self._slice_moved)
         self._taint_rules: Follower[DeviceTaintRule] = Follower(objects, "DeviceTaintRule", self._rule_moved)
@@ -118,6 +120,7 @@ class Inventory:
     # -- slices and rules --
 
     def _slice_moved(self, slice: ResourceSlice, sign: int) -> None:
+        self.published += 1
         pool = self._changing(slice.pool_key)
         if sign > 0:
             start = self.columns.take_rows(len(slice.devices))

@@ -62,6 +62,9 @@ from bayplan.objects.pod import Pod
 from bayplan.plugins.dynamic_resources import binding, pod_claims, releasing
 from bayplan.plugins.dynamic_resources.allocator import Allocator
 from bayplan.plugins.dynamic_resources.binding import Reserved, Taken
+from bayplan.plugins.dynamic_resources.device_score.args import DeviceScoreArgs, RuleArgs
+from bayplan.plugins.dynamic_resources.device_score.device_score import DeviceScore
+from bayplan.plugins.dynamic_resources.device_score.merit import Merit
 from bayplan.plugins.dynamic_resources.device_selectors import compile_selector
 from bayplan.plugins.dynamic_resources.explaining import Missing
 from bayplan.plugins.dynamic_resources.extended_resources import is_made_for
@@ -93,6 +96,7 @@ class DynamicResourcesArgs(PluginArgs):
 
     filter_timeout: Duration = Field(10.0, ge=0)
     binding_timeout: Duration = Field(600.0, ge=1)
+    device_score: DeviceScoreArgs | None = None
 
 
 class DynamicResources(
@@ -277,6 +281,19 @@ class DynamicResources(
         no = as_status(filtering.on_node(node))
         return filtering.taken(node, self._ledger.inventory) if no.is_success else no
 
+    def merit(self, pod: Pod, node: NodeView) -> Merit | None:
+        """What DeviceScore says of what a node would give; ``None`` without DeviceScore, or if it gives nothing."""
+        state = CycleState()
+        self.pre_filter(state, pod, node.table)
+        filtering = state.get(FILTERING)
+        return None if filtering is None else filtering.merit(node)
+
+    @property
+    def score_rules(self) -> tuple[RuleArgs, ...]:
+        """The rules of DeviceScore."""
+        score = self._settings.device_score
+        return () if score is None else score.rules
+
     def missing(self, pod: Pod, node: NodeView) -> Missing:
         """
         For each request that a node cannot serve: its devices, and the first thing that keeps each from it.
@@ -353,7 +370,9 @@ class DynamicResources(
 
     @cached_property
     def _allocator(self) -> Allocator:
-        return Allocator(handle_of(self).objects, self._ledger.inventory, compile_selector, self._deadline)
+        inventory, rules = self._ledger.inventory, self._settings.device_score
+        score = DeviceScore(rules, inventory) if rules is not None else None
+        return Allocator(handle_of(self).objects, inventory, compile_selector, self._deadline, score)
 
     def _deadline(self) -> Callable[[], bool] | None:
         limit = self._settings.filter_timeout

@@ -17,6 +17,7 @@ from bayplan.objects.devices.names import MAX_RESULTS
 from bayplan.plugins.dynamic_resources.constraints import Value
 from bayplan.plugins.dynamic_resources.counters import CounterKey
 from bayplan.plugins.dynamic_resources.device_columns import DeviceColumns
+from bayplan.plugins.dynamic_resources.device_score.merit import Merit
 from bayplan.plugins.dynamic_resources.node_devices import NodeDevices
 from bayplan.plugins.dynamic_resources.pools import Condition
 from bayplan.plugins.dynamic_resources.shape import AllocationError, Kind, Shape, Wanted
@@ -58,6 +59,8 @@ class Answer(NamedTuple):
 
     claims: tuple[tuple[Choice, ...], ...] = ()
     failure: str = ""
+    merit: Merit | None = None
+    """How good the devices are, if the profile says what is good."""
 
 
 Turned: TypeAlias = "Callable[[Wanted, int, Obstacle, Any], None]"
