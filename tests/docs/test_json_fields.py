@@ -170,6 +170,7 @@ def commands() -> list[list[str]]:
         ["rebalancer", "--dry-run", "-f", "misplaced.yaml"],
         *(["explain", what, "-f", "cluster.yaml"] for what in ("big", "urgent", "eater", "gated", "deploy/web")),
         ["explain", "training", "-f", str(EXAMPLES / "11-devices")],
+        ["explain", "training", "-f", str(EXAMPLES / "12-device-score")],
         ["place", "-f", str(PLACEMENT), "--now", NOW],
         ["plugins"],
         ["bench", "plain", "--nodes", "5", "--pods", "5"],

@@ -15,7 +15,7 @@ from bayplan.plugins.dynamic_resources.search import Answer
 from tests.plugins.dynamic_resources.device_building import Bench, asks, claim, slice_of
 from tests.properties import test_device_search as plain
 
-CASES = 40
+CASES = 80
 """Of each of the seeds."""
 
 SLOTS = 4
@@ -218,9 +218,7 @@ def _is_admin(pick: Any) -> bool:
 
 
 def _has_admins(case: Case) -> bool:
-    return any(
-        request.exactly and request.exactly.admin_access for each in case.claims for request in each.requests
-    )
+    return any(request.exactly and request.exactly.admin_access for each in case.claims for request in each.requests)
 
 
 def _as_flat(case: Case, outcome: Answer, bench: Bench) -> list[Any]:

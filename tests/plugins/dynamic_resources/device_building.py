@@ -88,7 +88,7 @@ def claim(name: str, *requests: Mapping[str, Any], constraints: Sequence[Mapping
 
 
 class Fake:
-    """An expression ``name=value`` compares an attribute, ``!`` fails; there is no CEL in these tests."""
+    """``name=value`` compares an attribute, ``!`` fails, ``name!`` fails without it; there is no CEL in these tests."""
 
     def __init__(self, expression: str) -> None:
         self._name, _, self._value = expression.partition("=")
@@ -101,6 +101,8 @@ class Fake:
         self.asked += 1
         if self._name == "!":
             return "no such key: x"
+        if self._name.endswith("!"):
+            return self._name[:-1] in sort.attributes or f"no such key: {self._name[:-1]}"
         found = sort.attributes.get(self._name)
         said = None if found is None else value_of(found)
         return said is not None and str(said[1]) == self._value

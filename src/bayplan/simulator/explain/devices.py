@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from bayplan.engine.what_if import WhatIf
@@ -11,6 +11,8 @@ from bayplan.framework.snapshot import NodeView
 from bayplan.framework.status import Status
 from bayplan.objects.pod import Pod
 from bayplan.plugins.dynamic_resources.binding import Taken
+from bayplan.plugins.dynamic_resources.device_score.args import RuleArgs
+from bayplan.plugins.dynamic_resources.device_score.merit import Merit
 from bayplan.plugins.dynamic_resources.plugin import DynamicResources
 from bayplan.text_layout import table
 
@@ -40,7 +42,19 @@ def _told(plugin: DynamicResources, pod: Pod, node: NodeView, *, is_feasible: bo
         missing = plugin.missing(pod, node)
         return {"missing": [each for each in missing if each["short"]] or missing} if missing else {}
     devices = [*_devices(given)]
-    return {"devices": devices} if is_feasible and devices else {}
+    if not is_feasible or not devices:
+        return {}
+    merit = plugin.merit(pod, node)
+    return {"devices": devices, **({} if merit is None else {"deviceScore": _scored(merit, plugin.score_rules)})}
+
+
+def _scored(merit: Merit, rules: Sequence[RuleArgs]) -> dict[str, Any]:
+    """What DeviceScore says of the devices, and whether there may be better ones."""
+    said = [
+        {"rule": rule.name, "score": score, "weight": rule.weight}
+        for rule, score in zip(rules, merit.rules, strict=True)
+    ]
+    return {"score": merit.score, "rules": said, "steps": merit.steps, "best": merit.is_best}
 
 
 def _devices(given: Iterable[Taken]) -> Iterator[dict[str, str]]:
@@ -57,7 +71,8 @@ def as_lines(document: dict[str, Any]) -> list[str]:
     chosen = next((node for node in document["nodes"] if node["name"] == document["node"]), None)
     if chosen is not None and chosen.get("devices"):
         rows = [[each["claim"], each["request"], _named(each)] for each in chosen["devices"]]
-        return table(["CLAIM", "REQUEST", f"DEVICE ON {chosen['name']}"], rows).splitlines()
+        given = table(["CLAIM", "REQUEST", f"DEVICE ON {chosen['name']}"], rows).splitlines()
+        return given + _score_lines(chosen.get("deviceScore"))
     short = [node for node in document["nodes"] if node.get("missing")]
     short.sort(key=_distance)
     lines: list[str] = []
@@ -66,6 +81,15 @@ def as_lines(document: dict[str, Any]) -> list[str]:
     if len(short) > MOST_NODES:
         lines += ["", f"and {len(short) - MOST_NODES} more nodes without the devices"]
     return lines
+
+
+def _score_lines(scored: dict[str, Any] | None) -> list[str]:
+    if scored is None:
+        return []
+    rules = ", ".join(f"{each['rule']} {each['score']}" for each in scored["rules"])
+    steps = f"{scored['steps']} step" + ("" if scored["steps"] == 1 else "s")
+    end = f"none is better ({steps})" if scored["best"] else f"the search ended after {steps}: others may be better"
+    return ["", f"DeviceScore of these devices: {scored['score']} of 100 ({rules}); {end}"]
 
 
 def _node_lines(node: dict[str, Any]) -> Iterator[str]:

@@ -160,9 +160,9 @@ class BestSearch(Search):
         return *alike, self._likeness(position)
 
     def _step(self) -> None:
-        self._steps += 1
-        if self._steps > self._budget:
+        if self._steps == self._budget:
             raise _OutOfStepsError
+        self._steps += 1
 
     # -- one device --
 
