@@ -72,3 +72,19 @@ def test_a_mistake_in_a_file_is_one_line(shell: Shell, wrong: Manifest, line: st
     assert not pods
     assert line in told
     assert len(told.strip().splitlines()) == 1
+
+
+def test_a_claim_takes_256_pods_and_the_next_are_told(shell: Shell) -> None:
+    many = [pod(f"p{number}", resourceClaims=CLAIMED) for number in range(259)]
+    big = node("n1")
+    big["status"]["allocatable"] |= {"pods": "1000", "cpu": "1000", "memory": "1000Gi"}
+    shell.write("cluster.yaml", yaml.safe_dump_all([big, CLASS, claim(), *published({"name": "a"}), *many, PLAIN]))
+    ended = shell.run("simulate", "-f", "cluster.yaml", "-o", "json")
+    pods = {each["name"]: each for each in json.loads(ended.out)["pods"]}
+    waiting = [each for each in pods.values() if each["state"] != "Bound"]
+    assert (ended.code, len(waiting)) == (1, 3)
+    assert all("resourceclaim in use" in each["message"] for each in waiting)
+    assert pods["plain"]["state"] == "Bound"
+    told = shell.run("simulate", "-f", "cluster.yaml", "-o", "manifests").out
+    held = [each for each in yaml.safe_load_all(told) if each["kind"] == "ResourceClaim"]
+    assert [len(each["status"]["reservedFor"]) for each in held] == [256]

@@ -28,6 +28,7 @@ from bayplan.objects.workload import Workload
 from bayplan.plugins.plugin_set import Plugins, mistakes_of, registry
 from bayplan.simulator.annotation_checking import annotation_mistakes
 from bayplan.simulator.device_checking import device_mistakes
+from bayplan.simulator.device_warnings import device_warnings
 from bayplan.simulator.timetable import read_delay
 from bayplan.simulator.timetable_checking import timetable_mistakes
 
@@ -147,6 +148,7 @@ def load(
     ]
     if mistakes:
         raise mistakes[0] if len(mistakes) == 1 else InputErrors(mistakes)
+    warnings += device_warnings(now, [each for _, each in later])
     return given
 
 

@@ -83,7 +83,7 @@ def test_a_constraint_tells_the_value() -> None:
 
 def test_a_pool_that_is_not_complete_is_named() -> None:
     assert told(slice_of("n1", [device("d0")], count=2), claim("c", request())) == {
-        "r0": {"": "the pool is being updated: not all of its slices are there"}
+        "r0": {"": "the pool is being updated: 1 of 2 slices of generation 1 are there"}
     }
 
 

@@ -26,7 +26,7 @@ from bayplan.objects.times import format_time
 from bayplan.plugins.dynamic_resources import binding_conditions
 from bayplan.plugins.dynamic_resources.binding_conditions import BindingFailedError
 from bayplan.plugins.dynamic_resources.extended_resources import ExtendedClaim
-from bayplan.plugins.dynamic_resources.pod_claims import CLAIM
+from bayplan.plugins.dynamic_resources.pod_claims import CLAIM, IN_USE, MOST_USERS
 from bayplan.plugins.dynamic_resources.usage import Usage
 
 TRIES = 5
@@ -196,6 +196,8 @@ async def _reserved_once(taken: Taken, pod: Pod, handle: Handle) -> str:
                 raise
             except BayplanError as error:
                 raise _told(error, f"add finalizer to claim {claim.key}") from error
+    if len(claim.reserved_for) >= MOST_USERS:  # an API server refuses one more
+        raise ClaimError(f"claim {claim.key}: {IN_USE}")
     if allocation.allocation_timestamp is None:
         at = format_time(handle.clock.now())
         allocation = msgspec.structs.replace(allocation, allocation_timestamp=at)

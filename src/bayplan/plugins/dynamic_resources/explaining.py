@@ -104,9 +104,8 @@ def _unusable(devices: NodeDevices) -> list[dict[str, Any]]:
     entries = []
     for view in devices.pools:
         if view.condition is not Condition.USABLE:
-            is_new = view.condition is Condition.INCOMPLETE
-            why = "the pool is being updated: not all of its slices are there"
-            why = why if is_new else f"the pool is invalid: {view.why}"
+            state = "being updated" if view.condition is Condition.INCOMPLETE else "invalid"
+            why = f"the pool is {state}: {view.why}"
             entries.append(_entry(*view.key, "", False, why))
     return entries
 

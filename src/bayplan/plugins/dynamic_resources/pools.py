@@ -170,7 +170,8 @@ class Pool:
             names = {each.slice.name for each in kept}
             all_of_it = sorted((each for each in self.slices.values() if each.generation == newest), key=_by_name)
             if len(all_of_it) != count:
-                return PoolView(self.key, Condition.INCOMPLETE)
+                why = f"{len(all_of_it)} of {count} slices of generation {newest} are there"
+                return PoolView(self.key, Condition.INCOMPLETE, why)
             others = [each for each in all_of_it if each.slice.name not in names]
         try:
             return self._built(kept, others, node)
