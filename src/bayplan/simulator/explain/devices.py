@@ -115,11 +115,15 @@ def _would_fit_if(lacking: dict[str, Any]) -> str:
         ("in use by ", "{device} were given back"),
         ("counter ", "the rest of {device} were free"),
         ("taint ", "the claim tolerated the taint of {device}"),
+        ("constraint: ", "{device} were not bound by the constraint"),
     ):
         for each in lacking["devices"] if lacking["short"] else ():
             if each["selected"] and each["why"].startswith(begin):
                 return f"would fit if {hint.format(device=_named(each))}"
-    return ""
+    for each in lacking["devices"] if lacking["short"] else ():
+        if each["selected"] and each["why"].endswith(" is left"):
+            return f"would fit if {_named(each)} had that much left"
+    return "1 more device is missing" if lacking["short"] else ""
 
 
 def _distance(node: dict[str, Any]) -> tuple[int, int]:
