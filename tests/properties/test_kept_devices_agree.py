@@ -139,9 +139,7 @@ def arriving(rng: Random, name: str, template: Pod, asked: int, world: DeviceWor
         made.append(one.evolve(metadata=msgspec.convert(meta, type(one.metadata))))
         world.tell(None, made[-1])
     world.claims[f"uid-{name}"] = made
-    statuses = [
-        {"name": each.name, "resourceClaimName": f"{name}-{number}"} for number, each in enumerate(wanted)
-    ]
+    statuses = [{"name": each.name, "resourceClaimName": f"{name}-{number}"} for number, each in enumerate(wanted)]
     status = msgspec.convert({"phase": "Pending", "resourceClaimStatuses": statuses}, type(template.status))
     meta = msgspec.structs.replace(template.metadata, name=name, uid=f"uid-{name}")
     world.scheduler.handle(PodAdded(template.evolve(metadata=meta, status=status).like(template.template)))
@@ -151,9 +149,16 @@ def templates(rng: Random) -> list[Pod]:
     def wanting(name: str, count: int) -> Pod:
         wanted = [{"name": f"c{number}", "resourceClaimTemplateName": "any"} for number in range(count)]
         built = pod(name).label(app=name).cpu("100m").memory("64Mi").build()
-        return built.evolve(spec=msgspec.convert(msgspec.to_builtins(built.spec) | {"resourceClaims": wanted}, type(built.spec)))
+        return built.evolve(
+            spec=msgspec.convert(msgspec.to_builtins(built.spec) | {"resourceClaims": wanted}, type(built.spec))
+        )
 
-    return [wanting("one", 1), wanting("same", 1), wanting("two", 2), pod("old").cpu("100m").scalar(EXTENDED, "1").build()]
+    return [
+        wanting("one", 1),
+        wanting("same", 1),
+        wanting("two", 2),
+        pod("old").cpu("100m").scalar(EXTENDED, "1").build(),
+    ]
 
 
 def story(seed: int, world: DeviceWorld, steps: int = 30) -> list[str]:
