@@ -28,6 +28,7 @@ from bayplan.cli import (
     plugins,
     rebalancer,
     scheduler,
+    shadow,
     simulate,
     snapshot,
 )
@@ -77,6 +78,7 @@ _add(SERVICES, "scheduler", scheduler.scheduler, scheduler.EXAMPLES)
 _add(SERVICES, "annotator", annotator.annotator, annotator.EXAMPLES)
 _add(SERVICES, "rebalancer", rebalancer.rebalancer, rebalancer.EXAMPLES)
 _add(SERVICES, "placement", placement.placement, placement.EXAMPLES)
+_add(SERVICES, "shadow", shadow.shadow, shadow.EXAMPLES)
 _add(DEVELOP, "plugins", plugins.plugins, plugins.EXAMPLES)
 _add(DEVELOP, "bench", bench.bench, bench.EXAMPLES)
 _add(DEVELOP, "dev-cluster", dev_cluster.dev_cluster, dev_cluster.EXAMPLES)

@@ -104,6 +104,11 @@ class Informer(Generic[T]):
     def objects(self) -> list[T]:
         return list(self._known.values())
 
+    @property
+    def is_listing(self) -> bool:
+        """Is what is told now found by listing?  Then the order in which it happened is not known."""
+        return not self._version
+
     async def run(self) -> None:
         """For ever: list, watch, and list again when the watch cannot go on."""
         while True:

@@ -1,0 +1,1 @@
+"""The shadow: beside the scheduler of a cluster, read-only."""

@@ -1,0 +1,178 @@
+"""
+Judge: the engine's decision for every pod that somebody else binds, at the state just before that bind was seen.
+
+The engine is told of everything and schedules nothing.  ``app.shadow`` drives it from watches, ``bayplan replay`` from
+a recording; decisions are those of ``Scheduler.what_if``, and ``framework.tipping`` says what tipped them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+import msgspec
+
+from bayplan.controllers.shadow.event_order import Dated
+from bayplan.controllers.shadow.given_claims import GivenClaims, inverse
+from bayplan.controllers.shadow.orders import WINDOW_S, Order, distinct, is_bind, orders
+from bayplan.controllers.shadow.verdict import OF_TIP, Finding, Verdict, judged, unjudged
+from bayplan.engine.events import Event, PodAdded, PodChanged, PodDeleted
+from bayplan.engine.scheduler import Scheduler
+from bayplan.framework.tipping import Tip, tip
+from bayplan.objects.pod import Pod
+
+MOST_RECENT = 512
+"""Events that are kept to be taken back."""
+
+ON_ITS_NODE = "it was on its node when it was first seen: bound by name, or before anybody looked"
+LATE = "it was bound while the watch was broken: what the cluster was like then is not known"
+OVERLOADED = "too many binds to judge each in time"
+SET_ASIDE = "its node had been set aside for it in its status before it was decided"
+
+Ahead = Callable[[], Sequence[Dated]]
+
+
+class Judge:
+    """
+    Takes events in the order in which they happened.
+
+    Args:
+        engine: knows nothing yet, and is told of the cluster by nobody else.
+        profile: the profile that decides for every pod, whatever scheduler the pod asks for; else the pod's own.
+    """
+
+    def __init__(self, engine: Scheduler, profile: str = "") -> None:
+        self.engine = engine
+        self._profile = profile
+        self._recent: deque[Dated] = deque(maxlen=MOST_RECENT)
+        self._claims = GivenClaims()
+        self._arrivals: dict[str, int] = {}
+        """When pods came that have no node yet, or got theirs lately."""
+        self._bound: deque[tuple[float, str]] = deque()
+        self._expected: dict[str, str] = {}
+        """Pods whose status got a node after they were decided, and the one it named before."""
+        self._number = 0
+
+    def learn(self, event: Event) -> None:
+        """What there is already when the watch begins."""
+        self._note(event)
+        self.engine.handle(event)
+
+    def take(self, dated: Dated, ahead: Ahead = tuple, *, in_time: bool = True) -> Verdict | None:
+        """
+        Something happened; the verdict, if it was a bind.
+
+        Args:
+            ahead: gives what is known to have happened afterwards.
+            in_time: whether there is time to judge.
+        """
+        event = dated.event
+        verdict = None
+        if is_bind(event):
+            verdict = self._bind(dated, event, ahead, in_time)
+        elif isinstance(event, PodAdded) and event.pod.node_name and not event.pod.is_terminal:
+            verdict = unjudged(dated.at, event.pod, LATE if dated.is_late else ON_ITS_NODE)
+        self._note(event)
+        self.engine.handle(event)
+        self._remember(dated)
+        return verdict
+
+    # -- one bind --
+
+    def _bind(self, dated: Dated, bind: PodChanged, ahead: Ahead, in_time: bool) -> Verdict:
+        at, bound = dated.at, bind.new
+        name = self._profile or bound.scheduler_name
+        if dated.is_late or not in_time:
+            return unjudged(at, bound, LATE if dated.is_late else OVERLOADED)
+        if name not in self.engine.profiles:
+            return unjudged(at, bound, f'no profile is for the scheduler "{name}"')
+        pod = _of_profile(self._undecided(bind.old, bound.node_name), name)
+        with self._claims_as_before(pod):
+            verdict = self._verdict(at, bound, pod)
+            if not verdict.is_different:
+                return verdict
+            if pod.nominated_node_name != bind.old.nominated_node_name:
+                nominated = self._verdict(at, bound, _of_profile(bind.old, name))
+                return verdict if nominated.is_different else unjudged(at, bound, SET_ASIDE)
+            order = self._explaining(pod, bound, verdict, ahead())
+        if order is None:
+            return verdict
+        return replace(verdict, finding=Finding.RACE, message=f"theirs if {order}")
+
+    def _verdict(self, at: float, bound: Pod, pod: Pod) -> Verdict:
+        ours, told = self._ask(pod, bound.node_name, Order())
+        return judged(at, bound, bound.node_name, ours, told)
+
+    def _ask(self, pod: Pod, theirs: str, order: Order) -> tuple[str | None, Tip]:
+        imagined = self.engine.what_if()
+        order.apply(imagined.cache)
+        decision = imagined.decide(pod)
+        return decision.node, tip(decision, theirs)
+
+    def _explaining(self, pod: Pod, bound: Pod, verdict: Verdict, ahead: Sequence[Dated]) -> Order | None:
+        """The order in which their node is ours, too; ``None`` if there is none."""
+        recent = [each for each in self._recent if each.at >= verdict.at - WINDOW_S]
+        tried = orders(pod, bound.node_name, verdict.ours, recent, ahead, self._arrivals)
+        for order in distinct(tried):
+            _, told = self._ask(pod, bound.node_name, order)
+            if OF_TIP[told.how] in (Finding.AGREE, Finding.TIE):
+                return order
+        return None
+
+    def _undecided(self, pod: Pod, theirs: str) -> Pod:
+        """The pod as it was before it was decided: kube-scheduler notes the node that it expects to bind to."""
+        before = self._expected.get(pod.uid)
+        is_noted = before is not None and pod.nominated_node_name == theirs
+        return pod.nominated_to(before or "") if is_noted else pod
+
+    @contextmanager
+    def _claims_as_before(self, pod: Pod) -> Iterator[None]:
+        since = self._arrivals.get(pod.uid, 0)
+        undoing = self._claims.undoing(pod, since, self.engine.cache.objects)
+        for event in undoing:
+            self.engine.handle(event)
+        try:
+            yield
+        finally:
+            for event in reversed(undoing):
+                self.engine.handle(inverse(event))
+
+    # -- what is remembered --
+
+    def _note(self, event: Event) -> None:
+        self._number += 1
+        self._claims.note(self._number, event)
+        match event:
+            case PodAdded(pod) if not pod.node_name:
+                self._arrivals[pod.uid] = self._number
+            case PodChanged(old, new) if not new.node_name:
+                self._note_nomination(old, new)
+            case PodDeleted(pod):
+                self._arrivals.pop(pod.uid, None)
+                self._expected.pop(pod.uid, None)
+
+    def _note_nomination(self, old: Pod, new: Pod) -> None:
+        """A node that preemption made room on comes with the condition that tells of the failed attempt."""
+        if old.nominated_node_name == new.nominated_node_name:
+            return
+        if new.nominated_node_name and old.condition("PodScheduled") == new.condition("PodScheduled"):
+            self._expected.setdefault(new.uid, old.nominated_node_name)
+        else:
+            self._expected.pop(new.uid, None)
+
+    def _remember(self, dated: Dated) -> None:
+        self._recent.append(dated)
+        if is_bind(dated.event):
+            self._expected.pop(dated.event.new.uid, None)
+            self._bound.append((dated.at, dated.event.new.uid))
+        while self._bound and (self._bound[0][0] < dated.at - WINDOW_S or len(self._bound) > MOST_RECENT):
+            self._arrivals.pop(self._bound.popleft()[1], None)
+
+
+def _of_profile(pod: Pod, name: str) -> Pod:
+    """The pod, asking for this scheduler."""
+    if pod.scheduler_name == name:
+        return pod
+    return pod.evolve(spec=msgspec.structs.replace(pod.spec, scheduler_name=name))

@@ -1,0 +1,161 @@
+"""
+Other orders in which things may have happened, seen from the scheduler that bound a pod.
+
+A scheduler decides pods one after another and counts each on its node at once, while binds go to the API server side
+by side and become visible a little later, in any order; and what it knew of nodes and other pods is a little older
+than its bind.  So for a moment around each bind several states are possible.  ``judge`` asks about them when its own
+state, that of the binds in their visible order, gives another node: if one of them gives theirs, nobody can tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeGuard
+
+from bayplan.controllers.shadow.event_order import Dated, subject_of
+from bayplan.engine.cache import ClusterCache, counts_the_same
+from bayplan.engine.events import Event, NodeAdded, NodeChanged, NodeDeleted, PodAdded, PodChanged, PodDeleted
+from bayplan.engine.node_changes import node_update_events
+from bayplan.objects.pod import Pod
+
+WINDOW_S = 30.0
+"""How long before its bind is seen a pod may have been decided.  With its default limits kube-scheduler sends 50
+requests a second, so that the last of a thousand pods is bound 20 s after it was decided."""
+MOST_BINDS = 12
+MOST_CHANGES = 6
+MOST_MOVES = 8
+"""How many binds, other changes, and binds to and from the two nodes in question are put elsewhere at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One possible state: what of the visible one has not happened yet, and what has happened already."""
+
+    undone: tuple[Event, ...] = ()
+    """The newest first."""
+    ahead: tuple[PodChanged, ...] = ()
+
+    def apply(self, cache: ClusterCache) -> None:
+        for event in self.undone:
+            _undo(cache, event)
+        for bind in self.ahead:
+            if cache.pod(bind.new.uid) is None:
+                cache.add_pod(bind.new)
+
+    def __str__(self) -> str:
+        before = [_told(event) for event in self.undone]
+        parts = [f"before {_few(before)}"] if before else []
+        after = [bind.new.key for bind in self.ahead]
+        parts += [f"after the bind of {_few(after)}"] if after else []
+        return "decided " + " and ".join(parts)
+
+
+def orders(
+    pod: Pod, theirs: str, ours: str | None, recent: Sequence[Dated], ahead: Sequence[Dated], arrivals: dict[str, int]
+) -> Iterator[Order]:
+    """
+    States in which the pod may have been decided, the likeliest first.
+
+    Args:
+        recent: what happened within ``WINDOW_S`` before the bind, the oldest first.
+        ahead: what is known to have happened afterwards.
+        arrivals: when pods came, by uid: a queue of one priority goes by that.
+    """
+    past = [dated.event for dated in reversed(recent) if _matters(dated.event)]
+    binds = [event for event in past if is_bind(event)]
+    changes = [event for event in past if not is_bind(event)][:MOST_CHANGES]
+    later = [event for dated in ahead if is_bind(event := dated.event)]
+    queued = Order(
+        tuple(bind for bind in binds if _is_before(pod, bind.new, arrivals)),
+        tuple(bind for bind in later if _is_before(bind.new, pod, arrivals)),
+    )
+    yield queued
+    for number in range(1, len(changes) + 1):
+        yield Order(tuple(changes[:number]))
+        yield Order((*changes[:number], *queued.undone), queued.ahead)
+    for number in range(1, min(len(past), MOST_BINDS) + 1):
+        yield Order(tuple(past[:number]))
+    for number in range(1, min(len(later), MOST_BINDS) + 1):
+        yield Order(ahead=tuple(later[:number]))
+    there = [bind for bind in binds if bind.new.node_name == theirs][:MOST_MOVES]
+    here = [bind for bind in later if bind.new.node_name == ours][:MOST_MOVES]
+    for first in range(len(there) + 1):
+        for last in range(len(here) + 1):
+            yield Order(tuple(there[:first]), tuple(here[:last]))
+
+
+def distinct(given: Iterable[Order]) -> Iterator[Order]:
+    """Each state once, and not the visible one."""
+    seen: set[tuple[frozenset[int], frozenset[int]]] = {(frozenset(), frozenset())}
+    for order in given:
+        key = frozenset(map(id, order.undone)), frozenset(map(id, order.ahead))
+        if key not in seen:
+            seen.add(key)
+            yield order
+
+
+def is_bind(event: Event) -> TypeGuard[PodChanged]:
+    """Does it show that a waiting pod has a node now?"""
+    return (
+        isinstance(event, PodChanged)
+        and event.old.uid == event.new.uid
+        and not event.old.node_name
+        and bool(event.new.node_name)
+    )
+
+
+def _matters(event: Event) -> bool:
+    """Does it change what is on nodes, or nodes?  Other objects cannot be taken back, and change seldom."""
+    match event:
+        case PodAdded(pod) | PodDeleted(pod):
+            return bool(pod.node_name)
+        case PodChanged(before, pod):
+            return bool(pod.node_name) and not (before.node_name and counts_the_same(before, pod))
+        case NodeAdded() | NodeDeleted():
+            return True
+        case NodeChanged(old, new):
+            return old.spec != new.spec or bool(node_update_events(old, new))
+    return False
+
+
+def _is_before(pod: Pod, other: Pod, arrivals: dict[str, int]) -> bool:
+    """Would a queue hand out this pod before the other?"""
+    first, second = (arrivals.get(each.uid) for each in (pod, other))
+    if first is None or second is None:
+        return False
+    return (-pod.priority, first) < (-other.priority, second)
+
+
+def _undo(cache: ClusterCache, event: Event) -> None:
+    match event:
+        case PodAdded(pod):
+            cache.remove_pod(pod)
+        case PodChanged(old, new) if old.uid == new.uid:
+            if old.node_name:
+                cache.add_pod(old)
+            else:
+                cache.remove_pod(new)
+        case PodDeleted(pod) if pod.node_name and cache.pod(pod.uid) is None:
+            cache.add_pod(pod)
+        case NodeAdded(node):
+            cache.remove_node(node.name)
+        case NodeChanged(old_node, _) | NodeDeleted(old_node):
+            cache.add_node(old_node)
+
+
+def _told(event: Event) -> str:
+    thing = subject_of(event)
+    key = thing.key if thing is not None else ""
+    if is_bind(event):
+        return f"the bind of {key}"
+    match event:
+        case PodAdded() | NodeAdded():
+            return f"{key} came"
+        case PodDeleted() | NodeDeleted():
+            return f"{key} went"
+    return f"{key} changed"
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
