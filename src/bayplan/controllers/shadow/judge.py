@@ -58,7 +58,7 @@ class Judge:
     def learn(self, event: Event) -> None:
         """What there is already when the watch begins."""
         self._note(event)
-        self.engine.handle(event)
+        self.engine.handle(self._of_profile(event))
 
     def take(self, dated: Dated, ahead: Ahead = tuple, *, in_time: bool = True) -> Verdict | None:
         """
@@ -75,7 +75,7 @@ class Judge:
         elif isinstance(event, PodAdded) and event.pod.node_name and not event.pod.is_terminal:
             verdict = unjudged(dated.at, event.pod, LATE if dated.is_late else ON_ITS_NODE)
         self._note(event)
-        self.engine.handle(event)
+        self.engine.handle(self._of_profile(event))
         self._remember(dated)
         return verdict
 
@@ -138,6 +138,19 @@ class Judge:
         finally:
             for event in reversed(undoing):
                 self.engine.handle(inverse(event))
+
+    def _of_profile(self, event: Event) -> Event:
+        """Where one profile decides for all, all pods are its own, so that it knows the nodes that are set aside."""
+        if not self._profile:
+            return event
+        match event:
+            case PodAdded(pod):
+                return PodAdded(_of_profile(pod, self._profile))
+            case PodChanged(old, new):
+                return PodChanged(_of_profile(old, self._profile), _of_profile(new, self._profile))
+            case PodDeleted(pod):
+                return PodDeleted(_of_profile(pod, self._profile))
+        return event
 
     # -- what is remembered --
 

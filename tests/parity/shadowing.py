@@ -1,0 +1,369 @@
+"""``python -m tests.parity.shadowing``: the shadow beside the real kube-scheduler, on pods of mixed kinds.
+
+Nodes are played as in the development cluster, the API server, kube-scheduler and the volume controller are real.
+``--at-once 1`` waits for each pod's bind before the next comes, so that nothing is under way meanwhile; a larger number
+lets binds run side by side.  ``--config FILE`` is what the shadow decides with, ``--scheduler-config FILE`` what
+kube-scheduler does.  The exit code is 1 if a pod differs or is infeasible.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+from bayplan.app.config_file import read_config
+from bayplan.app.shadow.live import LiveShadow, ShadowOptions
+from bayplan.app.shell.process import ServiceOptions
+from bayplan.controllers.shadow.tally import Tally, row
+from bayplan.controllers.shadow.verdict import Verdict
+from bayplan.framework.config.model import LeaderElection
+from bayplan.plugins.plugin_set import make_profiles, registry
+from hack.dev_cluster.kubelets import Kubelets
+from tests.support.api import Object
+from tests.support.control_plane import ControlPlane
+from tests.support.live import Cluster, client_of, close, until
+
+ZONES = 3
+SMALL = 4
+"""Nodes of a pool that is full of unimportant pods."""
+SETTLE_S = 1.0
+DEFAULT = "default-scheduler"
+
+
+@dataclass(slots=True)
+class Shadowing:
+    """A shadow that runs, and what it said."""
+
+    live: LiveShadow
+    verdicts: list[Verdict] = field(default_factory=list)
+
+    @property
+    def tally(self) -> Tally:
+        return self.live.tally
+
+
+@asynccontextmanager
+async def shadowing(
+    plane: ControlPlane, config: Path | None = None, kubeconfig: Path | None = None
+) -> AsyncIterator[Shadowing]:
+    """The shadow, from the moment it has seen the cluster; at the end of the block it has judged all there was."""
+    client, _ = client_of(kubeconfig or plane.kubeconfig())
+    settings = read_config(config)
+    options = ShadowOptions(
+        service=ServiceOptions(election=LeaderElection(leader_elect=False)),
+        config=settings,
+        profile=settings.profiles[0].scheduler_name,
+        settle_s=SETTLE_S,
+    )
+    verdicts: list[Verdict] = []
+    known, _ = registry(discover=False)
+    live = LiveShadow(client, make_profiles(settings, known), verdicts.append, Tally(), options)
+    task = asyncio.ensure_future(live.run())
+    try:
+        await until(live.is_working, "the shadow to begin")
+        yield Shadowing(live, verdicts)
+        await asyncio.sleep(0.3)  # the watch has told of the last bind
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await close(client)
+
+
+# -- the cluster --
+
+
+def nodes(count: int) -> Iterator[Object]:
+    """Of several sizes, in three zones; some tainted, some with fast disks, a few of a small pool."""
+    for number in range(count):
+        name = f"n{number:03}"
+        is_small = number < SMALL
+        cpu, memory = (
+            ("2", "4Gi") if is_small else random.Random(number).choice([("8", "32Gi"), ("16", "32Gi"), ("16", "64Gi")])
+        )
+        sizes = {"cpu": cpu, "memory": memory, "pods": "110", "ephemeral-storage": "100Gi"}
+        labels = {
+            "kubernetes.io/hostname": name,
+            "topology.kubernetes.io/zone": f"zone-{number % ZONES}",
+            "disk": "ssd" if number % 4 == 0 else "hdd",
+            "pool": "small" if is_small else "large",
+        }
+        spec: Object = {}
+        if is_small:
+            spec["taints"] = [{"key": "pool", "value": "small", "effect": "NoSchedule"}]
+        elif number % 9 == 0:
+            spec["taints"] = [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}]
+        elif number % 7 == 0:
+            spec["taints"] = [{"key": "slow", "effect": "PreferNoSchedule"}]
+        images = [{"names": [f"app-{number % 5}:1"], "sizeBytes": 400_000_000}]
+        ready = {"type": "Ready", "status": "True", "lastHeartbeatTime": None, "lastTransitionTime": None}
+        address = {"type": "InternalIP", "address": f"172.18.{number >> 8}.{number & 255}"}
+        yield {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name, "labels": labels},
+            "spec": spec,
+            "status": {
+                "allocatable": sizes,
+                "capacity": sizes,
+                "images": images,
+                "conditions": [ready],
+                "addresses": [address],
+            },
+        }
+
+
+def surroundings(namespace: str, pods: int) -> Iterator[Object]:
+    for name, value in (("high", 1000), ("low", -10)):
+        yield {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": name},
+            "value": value,
+        }
+    for number in range(3):
+        yield {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": f"svc-{number}", "namespace": namespace},
+            "spec": {"selector": {"app": f"svc-{number}"}, "ports": [{"port": 80}]},
+        }
+    yield {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "local"},
+        "provisioner": "kubernetes.io/no-provisioner",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    for number in range(pods // 12 + 1):
+        terms = [
+            {
+                "matchExpressions": [
+                    {"key": "topology.kubernetes.io/zone", "operator": "In", "values": [f"zone-{number % ZONES}"]}
+                ]
+            }
+        ]
+        yield {
+            "apiVersion": "v1",
+            "kind": "PersistentVolume",
+            "metadata": {"name": f"pv-{number}"},
+            "spec": {
+                "capacity": {"storage": "1Gi"},
+                "accessModes": ["ReadWriteOnce"],
+                "storageClassName": "local",
+                "local": {"path": "/data"},
+                "nodeAffinity": {"required": {"nodeSelectorTerms": terms}},
+            },
+        }
+
+
+# -- pods --
+
+
+def labelled(app: str) -> Object:
+    return {"matchLabels": {"app": app}}
+
+
+def away(app: str, key: str, weight: int = 0) -> Object:
+    term = {"topologyKey": key, "labelSelector": labelled(app)}
+    if weight:
+        return {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": weight, "podAffinityTerm": term}]}
+    return {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
+
+
+def pod(number: int, namespace: str, nodes: int, seed: int) -> list[Object]:
+    """One pod of some kind, and what it needs."""
+    dice = random.Random(f"{seed}/{number}")
+    kind = number % 12
+    app = f"app-{kind}-{number // 12 % 3}"
+    spec: Object = {"terminationGracePeriodSeconds": 1}
+    amounts = {"cpu": f"{dice.choice([50, 100, 250, 500])}m", "memory": f"{dice.choice([64, 256, 1024])}Mi"}
+    container: Object = {"name": "c", "image": f"app-{dice.randrange(8)}:1", "resources": {"requests": amounts}}
+    extra: list[Object] = []
+    host, zone = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
+    if kind == 1:
+        app = f"svc-{number // 12 % 3}"  # spread by default, since a Service selects it
+    elif kind == 2:
+        spread = {"maxSkew": 1, "topologyKey": zone, "whenUnsatisfiable": "DoNotSchedule"}
+        spec["topologySpreadConstraints"] = [{**spread, "labelSelector": labelled(app)}]
+    elif kind == 3:
+        spread = {"maxSkew": 2, "topologyKey": host, "whenUnsatisfiable": "ScheduleAnyway"}
+        spec["topologySpreadConstraints"] = [{**spread, "labelSelector": labelled(app)}]
+    elif kind == 4:
+        spec["affinity"] = {"podAntiAffinity": away(app, host)}
+    elif kind == 5:
+        spec["affinity"] = {"podAntiAffinity": away(app, zone, 40), "podAffinity": away("svc-0", zone, 60)}
+    elif kind == 6:
+        fast = {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["ssd"]}]}
+        spec["affinity"] = {
+            "nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 50, "preference": fast}]}
+        }
+    elif kind == 7:
+        spec["tolerations"] = [{"key": "dedicated", "operator": "Exists"}]
+        spec["nodeSelector"] = {"disk": dice.choice(["ssd", "hdd"])}
+    elif kind == 8:
+        container["ports"] = [{"containerPort": 80, "hostPort": 30000 + number // 12 % 40}]
+    elif kind == 9:
+        name = f"n{SMALL + number % (nodes - SMALL):03}"
+        field = [{"key": "metadata.name", "operator": "In", "values": [name]}]
+        required = {"nodeSelectorTerms": [{"matchFields": field}]}
+        spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+        spec["tolerations"] = [{"operator": "Exists"}]
+    elif kind == 10:
+        # The small pool is full of unimportant pods; now and then an important one comes and takes the place of some.
+        is_high = number % 36 == 10
+        spec["priorityClassName"] = "high" if is_high else "low"
+        spec["nodeSelector"] = {"pool": "small"}
+        spec["tolerations"] = [{"key": "pool", "operator": "Exists"}]
+        amounts["cpu"] = "900m" if is_high else "450m"
+    elif kind == 11:
+        claim = f"claim-{number}"
+        extra.append(
+            {
+                "apiVersion": "v1",
+                "kind": "PersistentVolumeClaim",
+                "metadata": {"name": claim, "namespace": namespace},
+                "spec": {
+                    "accessModes": ["ReadWriteOnce"],
+                    "storageClassName": "local",
+                    "resources": {"requests": {"storage": "1Gi"}},
+                },
+            }
+        )
+        spec["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": claim}}]
+    metadata = {"name": f"p{number:04}", "namespace": namespace, "labels": {"app": app}}
+    return [
+        *extra,
+        {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {**spec, "containers": [container]}},
+    ]
+
+
+async def arrive(cluster: Cluster, pods: int, nodes: int, at_once: int, seed: int) -> tuple[int, int]:
+    """Make the pods, so many at once, and delete one now and then; how many are bound, and how many wait."""
+    dice = random.Random(seed)
+    bound: list[str] = []
+    waiting: set[str] = set()
+    for first in range(0, pods, at_once):
+        made = [pod(number, cluster.namespace, nodes, seed) for number in range(first, min(first + at_once, pods))]
+        await asyncio.gather(*(_create(cluster, each) for each in made))
+        for each in made:
+            name = each[-1]["metadata"]["name"]
+            (bound.append if await settled(cluster, name) else waiting.add)(name)
+        if bound and first // at_once % max(1, 15 // at_once) == 0 and first:
+            gone = bound.pop(dice.randrange(len(bound)))
+            await asyncio.to_thread(cluster.api.delete, "Pod", gone, cluster.namespace, 0)
+    return len(bound), len(waiting)
+
+
+async def _create(cluster: Cluster, documents: Sequence[Object]) -> None:
+    for document in documents:
+        await cluster.create(document)
+
+
+async def settled(cluster: Cluster, name: str) -> bool:
+    """Whether it got a node; otherwise its condition says that it cannot have one now, and nobody makes room."""
+
+    async def answer() -> str | None:
+        found = await cluster.find(name)
+        if found is None:
+            return "gone"  # preempted already
+        if found["spec"].get("nodeName"):
+            return "bound"
+        conditions = {each["type"]: each for each in found["status"].get("conditions", ())}
+        failed = conditions.get("PodScheduled", {}).get("status") == "False"
+        return "waits" if failed and not found["status"].get("nominatedNodeName") else None
+
+    return bool(await until(answer, f"{name} to be decided", 30) == "bound")
+
+
+# -- the run --
+
+
+@dataclass(slots=True)
+class Ran:
+    bound: int
+    waiting: int
+    took_s: float
+    verdicts: list[Verdict]
+    tally: Tally
+
+
+async def run(
+    plane: ControlPlane,
+    *,
+    pods: int,
+    nodes_count: int = 60,
+    at_once: int = 1,
+    seed: int = 0,
+    config: Path | None = None,
+    scheduler_config: Object | None = None,
+    kubeconfig: Path | None = None,
+) -> Ran:
+    """All of it on a control plane that runs already, whose kube-scheduler is started and ended here."""
+    cluster = Cluster(plane)
+    await cluster.start()
+    await asyncio.gather(*(cluster.create(node) for node in nodes(nodes_count)))
+    for each in surroundings(cluster.namespace, pods):
+        await cluster.create(each)
+    client, _ = client_of(plane.kubeconfig())
+    kubelets = asyncio.ensure_future(Kubelets(client, 0).run(lambda: None))
+    volumes = await asyncio.to_thread(plane.start_controller_manager, "persistentvolume-binder-controller")
+    scheduler = await asyncio.to_thread(plane.start_kube_scheduler, scheduler_config, verbosity=1)
+    try:
+        async with shadowing(plane, config, kubeconfig) as shadow:
+            started = time.perf_counter()
+            bound, waiting = await arrive(cluster, pods, nodes_count, at_once, seed)
+            took_s = time.perf_counter() - started
+    finally:
+        for server in (scheduler, volumes):
+            await asyncio.to_thread(server.stop)
+        kubelets.cancel()
+        await asyncio.gather(kubelets, return_exceptions=True)
+        await close(client)
+    return Ran(bound, waiting, took_s, shadow.verdicts, shadow.tally)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.parity.shadowing", description=__doc__)
+    parser.add_argument("--pods", type=int, default=1000)
+    parser.add_argument("--nodes", type=int, default=60)
+    parser.add_argument("--at-once", type=int, default=1, metavar="N")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--config", type=Path, metavar="FILE", help="what the shadow decides with")
+    parser.add_argument("--scheduler-config", type=Path, metavar="FILE", help="what kube-scheduler decides with")
+    parser.add_argument("--verdicts", type=Path, metavar="FILE", help="where to write all verdicts, as JSON lines")
+    options = parser.parse_args(arguments)
+    given = yaml.safe_load(options.scheduler_config.read_text()) if options.scheduler_config else None
+    with ControlPlane() as plane:
+        ran = asyncio.run(
+            run(
+                plane,
+                pods=options.pods,
+                nodes_count=options.nodes,
+                at_once=options.at_once,
+                seed=options.seed,
+                config=options.config,
+                scheduler_config=given,
+            )
+        )
+    for verdict in ran.verdicts:
+        if verdict.finding not in ("agree", "tie"):
+            print("   ".join(row(verdict)))
+    print(f"{options.pods} pods on {options.nodes} nodes in {ran.took_s:.0f} s: {ran.bound} bound, {ran.waiting} wait")
+    print(ran.tally.as_text())
+    if options.verdicts:
+        options.verdicts.write_text("".join(json.dumps(each.as_document()) + "\n" for each in ran.verdicts))
+    return int(ran.tally.is_different or ran.tally.has_errors)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
