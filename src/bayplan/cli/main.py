@@ -27,6 +27,7 @@ from bayplan.cli import (
     placement,
     plugins,
     rebalancer,
+    replay,
     scheduler,
     shadow,
     simulate,
@@ -72,6 +73,7 @@ _add(ASK, "simulate", simulate.simulate, simulate.EXAMPLES)
 _add(ASK, "explain", explain.explain, explain.EXAMPLES)
 _add(ASK, "place", place.place, place.EXAMPLES)
 _add(ASK, "snapshot", snapshot.snapshot, snapshot.EXAMPLES)
+_add(ASK, "replay", replay.replay, replay.EXAMPLES)
 _add(RUN, "manifests", manifests.manifests, manifests.EXAMPLES)
 app.add_typer(sticky, name="sticky", rich_help_panel=RUN)
 _add(SERVICES, "scheduler", scheduler.scheduler, scheduler.EXAMPLES)

@@ -79,6 +79,25 @@ Context = Annotated[
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log more, and show where an error comes from.")]
 
 
+# -- for those who decide again what others decided --
+
+DecidingProfile = Annotated[
+    str,
+    typer.Option(
+        "--profile",
+        metavar="NAME",
+        help="The profile that decides for every pod, whatever scheduler it asks for.  Default: the one of the pod's "
+        "schedulerName; without --config the default plugins decide for all.",
+        show_default=False,
+    ),
+]
+EveryVerdict = Annotated[bool, typer.Option("--all", help="Show pods that agree or tie, too.")]
+RunFor = Annotated[
+    str | None,
+    typer.Option("--for", metavar="DURATION", help="End by itself after so long, such as 10m.", show_default=False),
+]
+
+
 class LogFormat(StrEnum):
     """How log lines look."""
 

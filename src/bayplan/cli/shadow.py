@@ -37,21 +37,6 @@ class Form(StrEnum):
     JSON = "json"
 
 
-Profile = Annotated[
-    str,
-    typer.Option(
-        "--profile",
-        metavar="NAME",
-        help="The profile that decides for every pod, whatever scheduler it asks for.  Default: the one of the pod's "
-        "schedulerName; without --config the default plugins decide for all.",
-        show_default=False,
-    ),
-]
-Every = Annotated[bool, typer.Option("--all", help="Show pods for which both agree, too.")]
-RunFor = Annotated[
-    str | None,
-    typer.Option("--for", metavar="DURATION", help="End by itself after so long, such as 10m.", show_default=False),
-]
 Settle = Annotated[
     str,
     typer.Option("--settle", metavar="DURATION", help="How long events are held back to be put into their order."),
@@ -61,12 +46,12 @@ Settle = Annotated[
 def shadow(
     config: options.Config = None,
     plugin: options.PluginSpecs = None,
-    profile: Profile = "",
+    profile: options.DecidingProfile = "",
     kubeconfig: options.Kubeconfig = None,
     context: options.Context = None,
-    run_for: RunFor = None,
+    run_for: options.RunFor = None,
     output: Annotated[Form, typer.Option("--output", "-o", help="A table, or one JSON object a line.")] = Form.TABLE,
-    every: Every = False,
+    every: options.EveryVerdict = False,
     settle: Settle = "2s",
     secure_port: options.SecurePort = PORT,
     cert_dir: options.CertDir = None,
@@ -134,7 +119,9 @@ class _Lines:
         self._every = every
 
     def tell(self, verdict: Verdict) -> None:
-        if self._every or verdict.finding != "agree":
+        from bayplan.controllers.shadow.verdict import QUIET
+
+        if self._every or verdict.finding not in QUIET:
             self._line("ShadowVerdict", verdict.as_document())
 
     def end(self) -> None:
@@ -160,7 +147,9 @@ class _Table:
         self._due = 0.0
 
     def tell(self, verdict: Verdict) -> None:
-        if self._every or verdict.finding != "agree":
+        from bayplan.controllers.shadow.verdict import QUIET
+
+        if self._every or verdict.finding not in QUIET:
             self._show(self._row(verdict))
         self._count()
 

@@ -19,6 +19,7 @@ from bayplan.objects.deletion_cost import DELETION_COST
 from bayplan.objects.devices.names import DELETE_PROTECTION, EXTENDED_RESOURCE_CLAIM, POD_CLAIM_NAME
 from bayplan.objects.files.manifests import AT
 from bayplan.objects.kinds import Kind, as_written, convert, describe
+from bayplan.objects.meta import ApiObject
 from bayplan.objects.third_party import crane_annotations, kosmos
 from bayplan.objects.third_party.kubevirt import STICKY_NODE
 from bayplan.simulator.controllers.workloads import REVISION
@@ -89,6 +90,10 @@ class Trimming:
         if mistakes:
             self._warn(f"left out: {mistakes[0].located('', 0, describe({**raw, 'kind': kind.name}))}")
             return None
+        return self.written(kind, thing)
+
+    def written(self, kind: Kind, thing: ApiObject) -> dict[str, Any]:
+        """An object that makes sense, as a document."""
         trimmed = self._trimmed(kind, as_written(thing))
         if not self._whole:
             for field in _BOOKKEEPING:

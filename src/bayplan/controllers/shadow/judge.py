@@ -17,7 +17,7 @@ import msgspec
 from bayplan.controllers.shadow.event_order import Dated
 from bayplan.controllers.shadow.given_claims import GivenClaims, inverse
 from bayplan.controllers.shadow.orders import WINDOW_S, Order, distinct, is_bind, orders
-from bayplan.controllers.shadow.verdict import OF_TIP, Finding, Verdict, judged, unjudged
+from bayplan.controllers.shadow.verdict import OF_TIP, QUIET, Finding, Verdict, judged, unjudged
 from bayplan.engine.events import Event, PodAdded, PodChanged, PodDeleted
 from bayplan.engine.scheduler import Scheduler
 from bayplan.framework.tipping import Tip, tip
@@ -117,7 +117,7 @@ class Judge:
         tried = orders(pod, bound.node_name, verdict.ours, recent, ahead, self._arrivals)
         for order in distinct(tried):
             _, told = self._ask(pod, bound.node_name, order)
-            if OF_TIP[told.how] in (Finding.AGREE, Finding.TIE):
+            if OF_TIP[told.how] in QUIET:
                 return order
         return None
 

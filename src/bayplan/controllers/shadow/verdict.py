@@ -37,6 +37,9 @@ class Finding(StrEnum):
 DIFFERENT = (Finding.DIFFER, Finding.INFEASIBLE)
 """What counts as a difference."""
 
+QUIET = (Finding.AGREE, Finding.TIE)
+"""What is counted, and told by itself only if all is to be told."""
+
 OF_TIP = {
     How.SAME: Finding.AGREE,
     How.TIE: Finding.TIE,

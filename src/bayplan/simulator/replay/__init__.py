@@ -1,0 +1,1 @@
+"""Recorded clusters: the file, and the engine's decisions about what was recorded."""
