@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import bayplan
-from bayplan.app.install_manifests import ALL, APART, PARTS, manifests
+from bayplan.app.install_manifests import ALL, APART, ON_REQUEST, PARTS, manifests
 from bayplan.app.scheduler.informers import kinds_for
 from bayplan.framework.config.loading import load_config
 from bayplan.framework.config.model import SchedulerConfig
@@ -20,7 +20,13 @@ from bayplan.plugins.defaults import DEFAULT_PLUGINS
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "bayplan" / "app" / "manifests"
-DEPLOYED = {"base": "scheduler", "rebalancer": "rebalancer", "annotator": "annotator", "placement": "placement"}
+DEPLOYED = {
+    "base": "scheduler",
+    "rebalancer": "rebalancer",
+    "annotator": "annotator",
+    "placement": "placement",
+    "shadow": "shadow",
+}
 
 
 def documents(part: str = "scheduler", image: str | None = None) -> dict[tuple[str, str], dict[str, Any]]:
@@ -33,7 +39,7 @@ def pod_spec() -> dict[str, Any]:
     return spec
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", [*PARTS, *ON_REQUEST])
 def test_every_file_of_a_part_is_printed_in_the_order_of_its_kustomization(part: str) -> None:
     listed = yaml.safe_load((SOURCE / part / "kustomization.yaml").read_text())["resources"]
     apart = {file for folder, file in APART.values() if folder == part}
@@ -74,6 +80,23 @@ def test_the_rebalancer_reads_what_the_scheduler_reads_and_the_policies() -> Non
     assert readable("rebalancer", "bayplan-rebalancer") == readable("scheduler", "bayplan-scheduler") | policies
     deployment = documents("rebalancer")["Deployment", "bayplan-rebalancer"]
     assert deployment["spec"]["template"]["spec"]["containers"][0]["image"] == f"bayplan:{bayplan.__version__}"
+
+
+def test_the_shadow_reads_what_the_scheduler_reads_and_may_do_nothing_else() -> None:
+    rules = documents("shadow")["ClusterRole", "bayplan-shadow"]["rules"]
+    assert {verb for rule in rules for verb in rule["verbs"]} == {"list", "watch"}
+    reads = [rule for rule in documents()["ClusterRole", "bayplan-scheduler"]["rules"] if "watch" in rule["verbs"]]
+    assert rules == reads
+    found = documents("shadow")
+    assert {kind for kind, _ in found} & {"Role", "RoleBinding"} == set()
+    pod = found["Deployment", "bayplan-shadow"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert container["image"] == f"bayplan:{bayplan.__version__}"
+    assert container["securityContext"] == pod_spec()["containers"][0]["securityContext"]
+    written = found["ConfigMap", "bayplan-shadow"]["data"]["scheduler-config.yaml"]
+    config, warnings = load_config(yaml.safe_load(written), "scheduler-config.yaml")
+    assert warnings == []
+    assert f"--profile={config.profiles[0].scheduler_name}" in container["args"]
 
 
 def test_all_is_every_part() -> None:

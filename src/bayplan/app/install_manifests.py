@@ -18,6 +18,9 @@ ALL = "all"
 PARTS = ("crds", "scheduler", "rebalancer", "annotator", "sticky-vm", "placement")
 """A folder each.  Kinds come before the services that read them."""
 
+ON_REQUEST = ("shadow",)
+"""Folders that are printed only when asked for: not everybody who runs Bayplan wants them."""
+
 APART: dict[str, tuple[str, str]] = {
     "prometheus-rules": ("prometheus", "rules.yaml"),
     "prometheus-operator-rules": ("prometheus", "prometheus-rule.yaml"),

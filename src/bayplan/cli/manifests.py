@@ -26,6 +26,7 @@ class Part(StrEnum):
     STICKY_VM = "sticky-vm"
     PLACEMENT = "placement"
     ALL = "all"
+    SHADOW = "shadow"
     PROMETHEUS_RULES = "prometheus-rules"
     PROMETHEUS_OPERATOR_RULES = "prometheus-operator-rules"
     PLACEMENT_CRDS = "placement-crds"
