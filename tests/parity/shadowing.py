@@ -3,7 +3,7 @@
 Nodes are played as in the development cluster, the API server, kube-scheduler and the volume controller are real.
 ``--at-once 1`` waits for each pod's bind before the next comes, so that nothing is under way meanwhile; a larger number
 lets binds run side by side.  ``--config FILE`` is what the shadow decides with, ``--scheduler-config FILE`` what
-kube-scheduler does.  The exit code is 1 if a pod differs or is infeasible.
+kube-scheduler does.  The exit code is 1 if a pod differs or is infeasible by the first shadow.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import random
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from bayplan.app.config_file import read_config
 from bayplan.app.shadow.live import LiveShadow, ShadowOptions
 from bayplan.app.shell.process import ServiceOptions
 from bayplan.controllers.shadow.tally import Tally, row
-from bayplan.controllers.shadow.verdict import Verdict
+from bayplan.controllers.shadow.verdict import QUIET, Verdict
 from bayplan.framework.config.model import LeaderElection
 from bayplan.plugins.plugin_set import make_profiles, registry
 from hack.dev_cluster.kubelets import Kubelets
@@ -46,6 +46,10 @@ class Shadowing:
 
     live: LiveShadow
     verdicts: list[Verdict] = field(default_factory=list)
+
+    def named(self, *findings: str) -> dict[str, Verdict]:
+        """The pods with one of these findings."""
+        return {each.name: each for each in self.verdicts if each.finding in findings}
 
     @property
     def tally(self) -> Tally:
@@ -293,8 +297,8 @@ class Ran:
     bound: int
     waiting: int
     took_s: float
-    verdicts: list[Verdict]
-    tally: Tally
+    shadows: list[Shadowing]
+    """One for each configuration."""
 
 
 async def run(
@@ -304,9 +308,8 @@ async def run(
     nodes_count: int = 60,
     at_once: int = 1,
     seed: int = 0,
-    config: Path | None = None,
+    configs: Sequence[Path | None] = (None,),
     scheduler_config: Object | None = None,
-    kubeconfig: Path | None = None,
 ) -> Ran:
     """All of it on a control plane that runs already, whose kube-scheduler is started and ended here."""
     cluster = Cluster(plane)
@@ -319,7 +322,8 @@ async def run(
     volumes = await asyncio.to_thread(plane.start_controller_manager, "persistentvolume-binder-controller")
     scheduler = await asyncio.to_thread(plane.start_kube_scheduler, scheduler_config, verbosity=1)
     try:
-        async with shadowing(plane, config, kubeconfig) as shadow:
+        async with AsyncExitStack() as stack:
+            shadows = [await stack.enter_async_context(shadowing(plane, config)) for config in configs]
             started = time.perf_counter()
             bound, waiting = await arrive(cluster, pods, nodes_count, at_once, seed)
             took_s = time.perf_counter() - started
@@ -329,7 +333,7 @@ async def run(
         kubelets.cancel()
         await asyncio.gather(kubelets, return_exceptions=True)
         await close(client)
-    return Ran(bound, waiting, took_s, shadow.verdicts, shadow.tally)
+    return Ran(bound, waiting, took_s, shadows)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -338,9 +342,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--nodes", type=int, default=60)
     parser.add_argument("--at-once", type=int, default=1, metavar="N")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--config", type=Path, metavar="FILE", help="what the shadow decides with")
+    parser.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        action="append",
+        help="what the shadow decides with; for each one a shadow",
+    )
     parser.add_argument("--scheduler-config", type=Path, metavar="FILE", help="what kube-scheduler decides with")
-    parser.add_argument("--verdicts", type=Path, metavar="FILE", help="where to write all verdicts, as JSON lines")
+    parser.add_argument(
+        "--verdicts", type=Path, metavar="FILE", help="where to write all verdicts of the first, as JSON lines"
+    )
     options = parser.parse_args(arguments)
     given = yaml.safe_load(options.scheduler_config.read_text()) if options.scheduler_config else None
     with ControlPlane() as plane:
@@ -351,18 +363,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 nodes_count=options.nodes,
                 at_once=options.at_once,
                 seed=options.seed,
-                config=options.config,
+                configs=options.config or [None],
                 scheduler_config=given,
             )
         )
-    for verdict in ran.verdicts:
-        if verdict.finding not in ("agree", "tie"):
-            print("   ".join(row(verdict)))
     print(f"{options.pods} pods on {options.nodes} nodes in {ran.took_s:.0f} s: {ran.bound} bound, {ran.waiting} wait")
-    print(ran.tally.as_text())
+    for config, shadow in zip(options.config or ["the default plugins"], ran.shadows, strict=True):
+        print(f"\n{config}:")
+        for verdict in shadow.verdicts:
+            if verdict.finding not in QUIET:
+                print("   ".join(row(verdict)))
+        print(shadow.tally.as_text())
+    first = ran.shadows[0]
     if options.verdicts:
-        options.verdicts.write_text("".join(json.dumps(each.as_document()) + "\n" for each in ran.verdicts))
-    return int(ran.tally.is_different or ran.tally.has_errors)
+        options.verdicts.write_text("".join(json.dumps(each.as_document()) + "\n" for each in first.verdicts))
+    return int(first.tally.is_different or first.tally.has_errors)
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ def test_what_kubernetes_means_stays() -> None:
 
 
 def test_annotations_keep_their_names_which_plugins_know_and_lose_their_texts() -> None:
-    node, pod = anonymous(NODE, POD)
+    _, pod = anonymous(NODE, POD)
     ((_, rack),) = pod["spec"]["nodeSelector"].items()
     assert pod["metadata"]["annotations"] == {"example.com/where": rack, "example.com/order": "5"}
 

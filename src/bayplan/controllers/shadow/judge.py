@@ -93,13 +93,13 @@ class Judge:
             verdict = self._verdict(at, bound, pod)
             if not verdict.is_different:
                 return verdict
-            if pod.nominated_node_name != bind.old.nominated_node_name:
+            order = self._explaining(pod, bound, verdict, ahead())
+            if order is not None:
+                return replace(verdict, finding=Finding.RACE, message=f"theirs if {order}")
+            if self._may_be_set_aside(pod, bind.old):
                 nominated = self._verdict(at, bound, _of_profile(bind.old, name))
                 return verdict if nominated.is_different else unjudged(at, bound, SET_ASIDE)
-            order = self._explaining(pod, bound, verdict, ahead())
-        if order is None:
             return verdict
-        return replace(verdict, finding=Finding.RACE, message=f"theirs if {order}")
 
     def _verdict(self, at: float, bound: Pod, pod: Pod) -> Verdict:
         ours, told = self._ask(pod, bound.node_name, Order())
@@ -126,6 +126,11 @@ class Judge:
         before = self._expected.get(pod.uid)
         is_noted = before is not None and pod.nominated_node_name == theirs
         return pod.nominated_to(before or "") if is_noted else pod
+
+    def _may_be_set_aside(self, undecided: Pod, pod: Pod) -> bool:
+        """Did somebody note a node for a pod that has nothing to be prepared?  Then it may not have been its scheduler."""
+        has_claims = bool(pod.claim_names or pod.spec.resource_claims)
+        return undecided.nominated_node_name != pod.nominated_node_name and not has_claims
 
     @contextmanager
     def _claims_as_before(self, pod: Pod) -> Iterator[None]:
