@@ -10,7 +10,7 @@ COUNT ?= 2000
 NODES ?= 3
 BENCH ?=
 
-.PHONY: reference help demo test quick python check bench docs parity mutate kube e2e clean soak dev-cluster
+.PHONY: reference help demo test quick python check bench docs parity shadow mutate kube e2e clean soak dev-cluster
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -39,6 +39,10 @@ bench: $(STAMP) kube ## the benchmarks: the engine in memory, then live beside t
 
 parity: $(STAMP) kube ## random clusters beside the real kube-scheduler: make parity SEEDS=0:1000
 	$(PY) -m tests.parity --seeds $(SEEDS)
+
+shadow: $(STAMP) kube ## the shadow beside the real kube-scheduler on 1,000 pods, one at a time and many at once
+	$(PY) -m tests.parity.shadowing --pods 1000
+	$(PY) -m tests.parity.shadowing --pods 1000 --at-once 25
 
 mutate: $(STAMP) ## mutated inputs through the commands, in bounded time and memory: make mutate COUNT=200000
 	$(PY) -m tests.mutation --count $(COUNT)

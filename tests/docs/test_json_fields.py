@@ -10,15 +10,20 @@ from typing import Any
 
 import pytest
 
-from bayplan.cli import bench
+from bayplan.cli import bench, shadow
 from bayplan.cli.main import main
+from bayplan.controllers.shadow.tally import Tally
+from bayplan.controllers.shadow.verdict import judged, unjudged
+from bayplan.framework.tipping import How, Tip
+from bayplan.objects.meta import ObjectMeta
+from bayplan.objects.pod import Pod
 from tests.docs.pages import ROOT, section
 
 PAGE = ROOT / "docs" / "reference" / "json.md"
 EXAMPLES = ROOT / "examples"
 KINDS = (
     "Simulation", "Explanation", "WorkloadExplanation", "PlacementResult", "RebalancePlan", "PluginList", "Benchmark",
-    "StickyList",
+    "StickyList", "Replay", "ShadowVerdict", "ShadowSummary",
 )  # fmt: skip
 RARE = {
     ("Benchmark", f"results[].{field}")
@@ -156,7 +161,7 @@ status: {phase: Running, conditions: [{type: Ready, status: "True"}]}
 """
 POLICY = str(EXAMPLES / "workload-policy" / "rebalance.yaml")
 NOW = "2026-01-31T10:30:00Z"
-LOAD, PLACEMENT = EXAMPLES / "load-aware", EXAMPLES / "placement"
+LOAD, PLACEMENT, REPLAY = EXAMPLES / "load-aware", EXAMPLES / "placement", EXAMPLES / "replay"
 
 
 def commands() -> list[list[str]]:
@@ -175,6 +180,7 @@ def commands() -> list[list[str]]:
         ["plugins"],
         ["bench", "plain", "--nodes", "5", "--pods", "5"],
         ["sticky", "list", "-f", "cluster.yaml"],
+        ["replay", str(REPLAY / "monday.jsonl"), "--config", str(REPLAY / "packing.yaml"), "--all"],
     ]
 
 
@@ -194,7 +200,22 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         assert code in (0, 1), command
         told = json.loads(out.read_text())
         found += told if isinstance(told, list) else [told]
-    return found
+    return [*found, *shadow_lines()]
+
+
+def shadow_lines() -> Iterator[dict[str, Any]]:
+    """What the shadow prints of a pod that it cannot judge, and of all; it needs a cluster to print it itself."""
+    shown: list[str] = []
+    tally = Tally()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shadow, "write", shown.append)
+        lines = shadow._Lines(tally, every=True)
+        pod = Pod(metadata=ObjectMeta(name="p", namespace="default"))
+        for verdict in (unjudged(0.0, pod, "why"), judged(0.0, pod, "a", None, Tip(How.FILTER, "Fit", ("no",)))):
+            tally.add(verdict)
+            lines.tell(verdict)
+        lines.end()
+    return map(json.loads, shown)
 
 
 def test_every_field_of_real_outputs_is_documented(outputs: list[dict[str, Any]]) -> None:

@@ -150,14 +150,12 @@ def kill(server: Server) -> None:
     server.ended()
 
 
-async def test_a_recorder_ends_by_itself_and_changes_nothing(
-    cluster: Cluster, kubeconfig: Path, tmp_path: Path
-) -> None:
+async def test_a_recorder_ends_by_itself_and_changes_nothing(cluster: Cluster, tmp_path: Path) -> None:
     await cluster.node("n1")
     await cluster.pod("p1")
     before = await cluster.list()
     path = tmp_path / "a.jsonl.gz"
-    arguments = ["snapshot", f"--watch={path}", "--for=1s", f"--kubeconfig={kubeconfig}"]
+    arguments = ["snapshot", f"--watch={path}", "--for=1s", f"--kubeconfig={cluster.plane.kubeconfig()}"]
     code, printed, complaints = await asyncio.to_thread(run_cli, arguments)
     assert (code, printed) == (0, "")
     assert complaints.splitlines()[-1].startswith(f"{path}: ")

@@ -1,8 +1,8 @@
 """
 What every live service is: kinds that it watches, work that only the leader does, metrics, and an end in good order.
 
-``LiveScheduler``, ``LiveRebalancer``, ``LiveAnnotator`` and ``LivePlacement`` are services; ``app.shell.process`` runs
-one as a process.
+``LiveScheduler``, ``LiveRebalancer``, ``LiveAnnotator``, ``LivePlacement`` and ``LiveShadow`` are services;
+``app.shell.process`` runs one as a process.
 """
 
 from __future__ import annotations

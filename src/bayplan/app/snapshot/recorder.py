@@ -16,11 +16,10 @@ from typing import Any
 
 import msgspec
 
-from bayplan.app.scheduler.informers import ESSENTIAL, EngineInformers
+from bayplan.app.scheduler.informers import ALWAYS_READ, ESSENTIAL, EngineInformers
 from bayplan.app.shell.process import until_stopped
 from bayplan.app.snapshot.anonymizing import Pseudonyms
-from bayplan.app.snapshot.live_cluster import kinds_read
-from bayplan.app.snapshot.recording_file import RecordingFile
+from bayplan.app.snapshot.recording_file import RecordingFile, refuse_to_overwrite
 from bayplan.app.snapshot.trimming import Trimming
 from bayplan.clock import SystemClock, wait_at_most
 from bayplan.controllers.shadow.event_order import Dated, EventOrder, subject_of
@@ -30,7 +29,7 @@ from bayplan.framework.ports import NoMetrics
 from bayplan.kube.auth import Credentials
 from bayplan.kube.client import Client, path_of
 from bayplan.kube.informer import Informer
-from bayplan.objects.kinds import Kind, kind_of, named
+from bayplan.objects.kinds import Kind, kind_of, named, those
 from bayplan.objects.pod import Pod
 from bayplan.objects.times import format_micro_time
 from bayplan.plugins.plugin_set import Plugins
@@ -65,6 +64,7 @@ class Recorded:
 
 def record(options: RecorderOptions, warn: Warn) -> Recorded:
     """Until interrupted, or for as long as was asked."""
+    refuse_to_overwrite(options.path)
     credentials = Credentials(options.kubeconfig, options.context)
     return asyncio.run(_record(options, credentials, warn))
 
@@ -72,7 +72,8 @@ def record(options: RecorderOptions, warn: Warn) -> Recorded:
 async def _record(options: RecorderOptions, credentials: Credentials, warn: Warn) -> Recorded:
     client = Client(credentials)
     try:
-        wanted = [kind for kind in kinds_read(options.plugins) if await _is_readable(client, kind, warn)]
+        kinds = those({*ALWAYS_READ, *options.plugins.reads})
+        wanted = [kind for kind in kinds if await _is_readable(client, kind, warn)]
         with RecordingFile(options.path) as file:
             recorder = Recorder(client, wanted, file, options, warn)
             await until_stopped(recorder.run())

@@ -18,17 +18,22 @@ from bayplan.errors import InputError
 COMPRESSED = ".gz"
 
 
+def refuse_to_overwrite(path: Path) -> None:
+    """``InputError`` if there is such a file: what somebody recorded is not lost by a slip."""
+    if path.exists():
+        raise InputError("is there already", source=str(path), fix="give another file")
+
+
 class RecordingFile:
     """A file of JSON lines, compressed if its name ends in ``.gz``.  There must be none of that name yet."""
 
     def __init__(self, path: Path) -> None:
+        refuse_to_overwrite(path)
         self._path = path
         self._encode = msgspec.json.Encoder().encode
         try:
             # For its owner only: names and labels of a cluster are not for everybody.
             number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
-        except FileExistsError:
-            raise InputError("is there already", source=str(path), fix="give another file") from None
         except OSError as error:
             raise self._wrong(error) from None
         self._plain = os.fdopen(number, "wb")

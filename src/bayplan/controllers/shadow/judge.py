@@ -128,7 +128,7 @@ class Judge:
         return pod.nominated_to(before or "") if is_noted else pod
 
     def _may_be_set_aside(self, undecided: Pod, pod: Pod) -> bool:
-        """Did somebody note a node for a pod that has nothing to be prepared?  Then it may not have been its scheduler."""
+        """Did somebody note a node for a pod that needs no preparing?  It may not have been its scheduler."""
         has_claims = bool(pod.claim_names or pod.spec.resource_claims)
         return undecided.nominated_node_name != pod.nominated_node_name and not has_claims
 
