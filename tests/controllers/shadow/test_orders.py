@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bayplan.controllers.shadow.event_order import Dated
-from bayplan.controllers.shadow.orders import Order, distinct, is_bind, orders
+from bayplan.controllers.shadow.orders import Arrival, Order, distinct, is_bind, orders
 from bayplan.engine.events import Event, NodeAdded, NodeChanged, NodeDeleted, PodAdded, PodChanged, PodDeleted
 from bayplan.testing import cluster, node, pod
 from tests.controllers.shadow.support import bound
@@ -16,20 +16,24 @@ def dated(*events: Event) -> list[Dated]:
     return [Dated(float(number), event) for number, event in enumerate(events)]
 
 
+def came(**numbers: int) -> dict[str, Arrival]:
+    return {uid: Arrival(number, number - 10.0) for uid, number in numbers.items()}
+
+
 def test_the_queue_goes_by_priority_and_then_by_arrival() -> None:
     earlier, later = bound(A, "n1"), bound(B, "n2")
-    first = next(orders(X, "n1", "n2", dated(earlier), dated(later), {"x": 2, "a": 3, "b": 1}))
+    first = next(orders(X, "n1", "n2", dated(earlier), dated(later), came(x=2, a=3, b=1)))
     assert first == Order((earlier,), (later,))
-    first = next(orders(X, "n1", "n2", dated(earlier), dated(later), {"x": 2, "a": 1, "b": 3}))
+    first = next(orders(X, "n1", "n2", dated(earlier), dated(later), came(x=2, a=1, b=3)))
     assert first == Order()
     important = bound(B.priority(5), "n2")
-    first = next(orders(X, "n1", "n2", [], dated(important), {"x": 2, "b": 3}))
+    first = next(orders(X, "n1", "n2", [], dated(important), came(x=2, b=3)))
     assert first == Order((), (important,))
 
 
 def test_each_state_is_tried_once_and_never_the_visible_one() -> None:
     bind, gone = bound(A, "n1"), PodDeleted(pod("gone").on("n1").build())
-    tried = list(distinct(orders(X, "n1", "n2", dated(gone, bind), dated(bound(B, "n2")), {})))
+    tried = list(distinct(orders(X, "n1", "n2", dated(gone, bind), dated(bound(B, "n2")), came(b=1))))
     keys = {(frozenset(map(id, each.undone)), frozenset(map(id, each.ahead))) for each in tried}
     assert len(keys) == len(tried)
     assert Order() not in tried
@@ -37,6 +41,17 @@ def test_each_state_is_tried_once_and_never_the_visible_one() -> None:
     assert Order((gone,)) in tried
     assert Order((bind, gone)) in tried
     assert any(each.ahead and each.undone == (bind,) for each in tried)
+
+
+def test_what_was_bound_before_the_pod_came_had_been_decided_before() -> None:
+    bind, gone = Dated(100.0, bound(A, "n1")), Dated(100.5, PodDeleted(pod("gone").on("n1").build()))
+    late = {"x": Arrival(5, 101.0)}
+    assert list(distinct(orders(X, "n1", "n2", [bind, gone], [], late))) == [Order((gone.event,))]
+    assert list(distinct(orders(X, "n1", "n2", [bind, gone], [], {"x": Arrival(5, 110.0)}))) == []
+
+
+def test_pods_that_came_after_the_bind_were_not_decided_before_it() -> None:
+    assert list(distinct(orders(X, "n1", "n2", [], dated(bound(B, "n2")), {}))) == []
 
 
 def test_what_no_scheduler_reads_is_not_taken_back() -> None:

@@ -16,7 +16,7 @@ import msgspec
 
 from bayplan.controllers.shadow.event_order import Dated
 from bayplan.controllers.shadow.given_claims import GivenClaims, inverse
-from bayplan.controllers.shadow.orders import WINDOW_S, Order, distinct, is_bind, orders
+from bayplan.controllers.shadow.orders import WINDOW_S, Arrival, Order, distinct, is_bind, orders
 from bayplan.controllers.shadow.verdict import OF_TIP, QUIET, Finding, Verdict, judged, unjudged
 from bayplan.engine.events import Event, PodAdded, PodChanged, PodDeleted
 from bayplan.engine.scheduler import Scheduler
@@ -48,7 +48,7 @@ class Judge:
         self._profile = profile
         self._recent: deque[Dated] = deque(maxlen=MOST_RECENT)
         self._claims = GivenClaims()
-        self._arrivals: dict[str, int] = {}
+        self._arrivals: dict[str, Arrival] = {}
         """When pods came that have no node yet, or got theirs lately."""
         self._bound: deque[tuple[float, str]] = deque()
         self._expected: dict[str, str] = {}
@@ -57,7 +57,7 @@ class Judge:
 
     def learn(self, event: Event) -> None:
         """What there is already when the watch begins."""
-        self._note(event)
+        self._note(event, float("-inf"))
         self.engine.handle(self._of_profile(event))
 
     def take(self, dated: Dated, ahead: Ahead = tuple, *, in_time: bool = True) -> Verdict | None:
@@ -74,7 +74,7 @@ class Judge:
             verdict = self._bind(dated, event, ahead, in_time)
         elif isinstance(event, PodAdded) and event.pod.node_name and not event.pod.is_terminal:
             verdict = unjudged(dated.at, event.pod, LATE if dated.is_late else ON_ITS_NODE)
-        self._note(event)
+        self._note(event, dated.at)
         self.engine.handle(self._of_profile(event))
         self._remember(dated)
         return verdict
@@ -134,7 +134,7 @@ class Judge:
 
     @contextmanager
     def _claims_as_before(self, pod: Pod) -> Iterator[None]:
-        since = self._arrivals.get(pod.uid, 0)
+        since = self._arrivals[pod.uid].number if pod.uid in self._arrivals else 0
         undoing = self._claims.undoing(pod, since, self.engine.cache.objects)
         for event in undoing:
             self.engine.handle(event)
@@ -159,12 +159,12 @@ class Judge:
 
     # -- what is remembered --
 
-    def _note(self, event: Event) -> None:
+    def _note(self, event: Event, at: float) -> None:
         self._number += 1
         self._claims.note(self._number, event)
         match event:
             case PodAdded(pod) if not pod.node_name:
-                self._arrivals[pod.uid] = self._number
+                self._arrivals[pod.uid] = Arrival(self._number, at)
             case PodChanged(old, new) if not new.node_name:
                 self._note_nomination(old, new)
             case PodDeleted(pod):

@@ -9,7 +9,7 @@ state, that of the binds in their visible order, gives another node: if one of t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -22,10 +22,15 @@ from bayplan.objects.pod import Pod
 WINDOW_S = 30.0
 """How long before its bind is seen a pod may have been decided.  With its default limits kube-scheduler sends 50
 requests a second, so that the last of a thousand pods is bound 20 s after it was decided."""
-MOST_BINDS = 12
+LAG_S = 2.0
+"""How much later than we a scheduler may hear of what others do.  What it did itself it knows at once."""
+MOST_BINDS = 6
 MOST_CHANGES = 6
-MOST_MOVES = 8
-"""How many binds, other changes, and binds to and from the two nodes in question are put elsewhere at most."""
+NEAR = 12
+MOST_MOVES = 2
+"""How many of the last and next binds, of other changes, and of the binds nearby that concern the two nodes in question
+are put elsewhere at most.  More would explain anything: a scheduler hands out its binds about in the order in which it
+decided them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +56,41 @@ class Order:
         return "decided " + " and ".join(parts)
 
 
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """When a pod came: in which place of all events, and at what time."""
+
+    number: int
+    at: float
+
+
+Arrivals = Mapping[str, Arrival]
+"""Of the pods that wait or were bound lately, by uid."""
+
+
 def orders(
-    pod: Pod, theirs: str, ours: str | None, recent: Sequence[Dated], ahead: Sequence[Dated], arrivals: dict[str, int]
+    pod: Pod, theirs: str, ours: str | None, recent: Sequence[Dated], ahead: Sequence[Dated], arrivals: Arrivals
 ) -> Iterator[Order]:
     """
     States in which the pod may have been decided, the likeliest first.
 
+    It was decided after it came.  So binds that were seen before that had been decided, too, and other changes were
+    known a moment later; and of the binds that were seen afterwards only those of pods that were there already count.
+
     Args:
         recent: what happened within ``WINDOW_S`` before the bind, the oldest first.
         ahead: what is known to have happened afterwards.
-        arrivals: when pods came, by uid: a queue of one priority goes by that.
+        arrivals: a queue of one priority goes by that.
     """
-    past = [dated.event for dated in reversed(recent) if _matters(dated.event)]
+    came_at = arrivals[pod.uid].at if pod.uid in arrivals else float("-inf")
+    past = [
+        dated.event
+        for dated in reversed(recent)
+        if dated.at >= (came_at if is_bind(dated.event) else came_at - LAG_S) and _matters(dated.event)
+    ]
     binds = [event for event in past if is_bind(event)]
     changes = [event for event in past if not is_bind(event)][:MOST_CHANGES]
-    later = [event for dated in ahead if is_bind(event := dated.event)]
+    later = [event for dated in ahead if is_bind(event := dated.event) and event.new.uid in arrivals]
     queued = Order(
         tuple(bind for bind in binds if _is_before(pod, bind.new, arrivals)),
         tuple(bind for bind in later if _is_before(bind.new, pod, arrivals)),
@@ -78,8 +103,8 @@ def orders(
         yield Order(tuple(past[:number]))
     for number in range(1, min(len(later), MOST_BINDS) + 1):
         yield Order(ahead=tuple(later[:number]))
-    there = [bind for bind in binds if bind.new.node_name == theirs][:MOST_MOVES]
-    here = [bind for bind in later if bind.new.node_name == ours][:MOST_MOVES]
+    there = [bind for bind in binds[:NEAR] if bind.new.node_name == theirs][:MOST_MOVES]
+    here = [bind for bind in later[:NEAR] if bind.new.node_name == ours][:MOST_MOVES]
     for first in range(len(there) + 1):
         for last in range(len(here) + 1):
             yield Order(tuple(there[:first]), tuple(here[:last]))
@@ -119,12 +144,12 @@ def _matters(event: Event) -> bool:
     return False
 
 
-def _is_before(pod: Pod, other: Pod, arrivals: dict[str, int]) -> bool:
+def _is_before(pod: Pod, other: Pod, arrivals: Arrivals) -> bool:
     """Would a queue hand out this pod before the other?"""
     first, second = (arrivals.get(each.uid) for each in (pod, other))
     if first is None or second is None:
         return False
-    return (-pod.priority, first) < (-other.priority, second)
+    return (-pod.priority, first.number) < (-other.priority, second.number)
 
 
 def _undo(cache: ClusterCache, event: Event) -> None:
