@@ -125,6 +125,19 @@ async def test_after_410_it_lists_again_and_tells_the_differences(gone: Any) -> 
     assert informer.lists == 2
 
 
+async def test_what_is_found_by_listing_can_be_told_from_what_was_seen_to_happen() -> None:
+    transport = ScriptedTransport(
+        [listed(5, pod("a", 1)), listed(9, pod("a", 1), pod("c", 8))], [[line("ADDED", pod("b", 6)), ERROR_410]]
+    )
+    informer, told = follow(client_on(transport))
+    listing: list[bool] = []
+    informer._added = lambda value: listing.append(informer.is_listing)
+    async with run(informer):
+        await until(lambda: len(listing) == 3, "three pods")
+    assert listing == [True, False, True]
+    assert told == [("deleted", "b", "6")]
+
+
 async def test_a_pod_made_anew_under_the_same_name_is_another_pod() -> None:
     again = pod("a", 8)
     again["metadata"]["uid"] = "another"

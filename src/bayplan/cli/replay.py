@@ -46,7 +46,7 @@ def replay(
     names = [each.scheduler_name for each in settings.profiles]
     if profile and profile not in names:
         raise InputError(f'there is no profile "{profile}"', field="--profile", fix=f"write one of {', '.join(names)}")
-    with progress("binds judged") as tell:
+    with progress("lines read") as tell:
         result = replayed(
             file,
             settings,
@@ -54,7 +54,7 @@ def replay(
             profile=profile or (names[0] if config is None else ""),
             with_all=every,
             warn=warn,
-            progress=lambda judged: tell(judged, judged),
+            progress=tell,
         )
     show(result.as_document(), output, result.as_text)
     if result.tally.has_errors:

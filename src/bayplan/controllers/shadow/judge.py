@@ -16,7 +16,7 @@ import msgspec
 
 from bayplan.controllers.shadow.event_order import Dated
 from bayplan.controllers.shadow.given_claims import GivenClaims, inverse
-from bayplan.controllers.shadow.orders import WINDOW_S, Arrival, Order, distinct, is_bind, orders
+from bayplan.controllers.shadow.orders import WINDOW_S, Arrival, Order, distinct, is_bind, matters, orders
 from bayplan.controllers.shadow.verdict import OF_TIP, QUIET, Finding, Verdict, judged, unjudged
 from bayplan.engine.events import Event, PodAdded, PodChanged, PodDeleted
 from bayplan.engine.scheduler import Scheduler
@@ -181,7 +181,8 @@ class Judge:
             self._expected.pop(new.uid, None)
 
     def _remember(self, dated: Dated) -> None:
-        self._recent.append(dated)
+        if matters(dated.event):
+            self._recent.append(dated)
         if is_bind(dated.event):
             self._expected.pop(dated.event.new.uid, None)
             self._bound.append((dated.at, dated.event.new.uid))

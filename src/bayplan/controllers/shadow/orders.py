@@ -78,15 +78,13 @@ def orders(
     known a moment later; and of the binds that were seen afterwards only those of pods that were there already count.
 
     Args:
-        recent: what happened within ``WINDOW_S`` before the bind, the oldest first.
+        recent: what happened within ``WINDOW_S`` before the bind and matters, the oldest first.
         ahead: what is known to have happened afterwards.
         arrivals: a queue of one priority goes by that.
     """
     came_at = arrivals[pod.uid].at if pod.uid in arrivals else float("-inf")
     past = [
-        dated.event
-        for dated in reversed(recent)
-        if dated.at >= (came_at if is_bind(dated.event) else came_at - LAG_S) and _matters(dated.event)
+        dated.event for dated in reversed(recent) if dated.at >= (came_at if is_bind(dated.event) else came_at - LAG_S)
     ]
     binds = [event for event in past if is_bind(event)]
     changes = [event for event in past if not is_bind(event)][:MOST_CHANGES]
@@ -130,7 +128,7 @@ def is_bind(event: Event) -> TypeGuard[PodChanged]:
     )
 
 
-def _matters(event: Event) -> bool:
+def matters(event: Event) -> bool:
     """Does it change what is on nodes, or nodes?  Other objects cannot be taken back, and change seldom."""
     match event:
         case PodAdded(pod) | PodDeleted(pod):

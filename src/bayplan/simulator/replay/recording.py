@@ -92,6 +92,8 @@ class Recording:
     is_whole: bool = False
     """Whether it ends as a recorder ends it.  Known when all has been read."""
     last_s: float = 0.0
+    lines: int = 1
+    """How many have been read."""
 
     @property
     def started_at(self) -> float:
@@ -111,6 +113,7 @@ class Recording:
                 # The last line may be cut off; any other may not.
                 previous = number, f"not a line of a recording: {error}"
                 continue
+            self.lines = number
             self.last_s = max(self.last_s, line.t)
             self.is_synced |= line.synced
             self.is_whole |= line.end
@@ -138,6 +141,11 @@ def read(path: str | Path) -> Recording:
         reason = str(error) if isinstance(error, ValueError) and not isinstance(error, msgspec.MsgspecError) else ""
         raise InputError(NOT_ONE + (f": {reason}" if reason else ""), source=str(where), fix=FIX) from None
     return Recording(where, header, lines)
+
+
+def length(path: str | Path) -> int:
+    """How many lines a recording has."""
+    return sum(1 for _ in _lines(Path(path)))
 
 
 def event_of(old: ApiObject | None, new: ApiObject | None) -> Event:

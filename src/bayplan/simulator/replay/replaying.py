@@ -30,8 +30,8 @@ from bayplan.simulator.replay.recording import API_VERSION, Recording
 AHEAD_S = 2.0
 """How far is looked ahead for binds that were under way."""
 
-Tell = Callable[[int], None]
-"""Told how many binds have been judged."""
+Progress = Callable[[int, int], None]
+"""Told how many lines have been read, and how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def replay(
     profile: str = "",
     with_all: bool = False,
     warn: Callable[[str], None] = lambda warning: None,
-    progress: Tell = lambda judged: None,
+    progress: Progress = lambda done, total: None,
 ) -> Replayed:
     """
     Decide every bind of a recording again.
@@ -90,6 +90,7 @@ def replay(
         warn: hears of what is missing in the recording.
     """
     recorded = recording.read(path)
+    total = recording.length(path)
     clock, nobody = VirtualClock(recorded.started_at), ReadOnly()
     make = make_profiles(config, plugins.known, plugins.extra, warn)
     engine = Scheduler(make, clock=clock, writer=nobody, events=nobody)
@@ -99,12 +100,12 @@ def replay(
     ahead: deque[Dated] = deque()
     for dated in _after_the_beginning(recorded, judge, ahead):
         changes += 1
+        progress(recorded.lines, total)
         clock.advance_to(dated.at)
         verdict = judge.take(dated, lambda: list(ahead))
         if verdict is None:
             continue
         tally.add(verdict)
-        progress(tally.binds)
         if with_all or verdict.finding not in QUIET:
             told.append(verdict)
     if not recorded.is_whole:
