@@ -137,6 +137,24 @@ def test_what_happened_long_before_was_known() -> None:
     assert shadow.bind(P, "b").finding is Finding.DIFFER
 
 
+def test_a_node_that_was_set_aside_meanwhile_explains_what_looks_infeasible() -> None:
+    """A pod of higher priority got the node while the bind of the other was under way."""
+    shadow = Shadow(node("a").cpu(4), node("b").cpu(2))
+    important = made(pod("important").cpu(4).priority(10))
+    failed = Condition(type="PodScheduled", status="False", message="no room")
+    nominated = important.evolve(status=PodStatus(nominated_node_name="a", conditions=(failed,)))
+    shadow.take(came(important))
+    shadow.take(came(P))
+    shadow.take(PodChanged(important, nominated))
+    verdict = shadow.bind(P, "a")
+    assert (verdict.finding, verdict.ours) == (Finding.RACE, "b")
+    assert verdict.message == "theirs if decided before default/important changed"
+    queue = shadow.judge.engine.queue
+    assert [each.name for each in queue.nominated("a")] == ["important"]
+    shadow.at += 60.0
+    assert shadow.come_and_bind(pod("later").cpu(1), "a").finding is Finding.INFEASIBLE
+
+
 def test_trying_other_orders_changes_nothing() -> None:
     shadow = Shadow(node("a").cpu(4), node("b").cpu(2), pod("there").cpu(4).on("a"))
     shadow.take(PodDeleted(made(pod("there").cpu(4).on("a"))))

@@ -106,10 +106,11 @@ class Judge:
         return judged(at, bound, bound.node_name, ours, told)
 
     def _ask(self, pod: Pod, theirs: str, order: Order) -> tuple[str | None, Tip]:
-        imagined = self.engine.what_if()
-        order.apply(imagined.cache)
-        decision = imagined.decide(pod)
-        return decision.node, tip(decision, theirs)
+        with self._set_aside_as_in(order, pod):
+            imagined = self.engine.what_if()
+            order.apply(imagined.cache)
+            decision = imagined.decide(pod)
+            return decision.node, tip(decision, theirs)
 
     def _explaining(self, pod: Pod, bound: Pod, verdict: Verdict, ahead: Sequence[Dated]) -> Order | None:
         """The order in which their node is ours, too; ``None`` if there is none."""
@@ -131,6 +132,24 @@ class Judge:
         """Did somebody note a node for a pod that needs no preparing?  It may not have been its scheduler."""
         has_claims = bool(pod.claim_names or pod.spec.resource_claims)
         return undecided.nominated_node_name != pod.nominated_node_name and not has_claims
+
+    @contextmanager
+    def _set_aside_as_in(self, order: Order, asked: Pod) -> Iterator[None]:
+        """Nodes are set aside for other pods that still wait as they were in that order."""
+        undone = [
+            PodChanged(nomination.new, nomination.old)
+            for nomination in order.nominations
+            if nomination.new.uid in self._arrivals
+            and nomination.new.uid != asked.uid
+            and self.engine.cache.pod(nomination.new.uid) is None
+        ]
+        for event in undone:
+            self.engine.handle(self._of_profile(event))
+        try:
+            yield
+        finally:
+            for event in reversed(undone):
+                self.engine.handle(self._of_profile(PodChanged(event.new, event.old)))
 
     @contextmanager
     def _claims_as_before(self, pod: Pod) -> Iterator[None]:

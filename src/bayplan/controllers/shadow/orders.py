@@ -41,6 +41,11 @@ class Order:
     """The newest first."""
     ahead: tuple[PodChanged, ...] = ()
 
+    @property
+    def nominations(self) -> tuple[PodChanged, ...]:
+        """Of what is undone: nodes that were set aside for pods.  The queue keeps them, and not the cluster."""
+        return tuple(event for event in self.undone if _is_nomination(event))
+
     def apply(self, cache: ClusterCache) -> None:
         for event in self.undone:
             _undo(cache, event)
@@ -129,17 +134,28 @@ def is_bind(event: Event) -> TypeGuard[PodChanged]:
 
 
 def matters(event: Event) -> bool:
-    """Does it change what is on nodes, or nodes?  Other objects cannot be taken back, and change seldom."""
+    """Does it change nodes, what is on them, or what they are set aside for?  Other objects cannot be taken back."""
     match event:
         case PodAdded(pod) | PodDeleted(pod):
             return bool(pod.node_name)
         case PodChanged(before, pod):
-            return bool(pod.node_name) and not (before.node_name and counts_the_same(before, pod))
+            if not pod.node_name:
+                return _is_nomination(event)
+            return not (before.node_name and counts_the_same(before, pod))
         case NodeAdded() | NodeDeleted():
             return True
         case NodeChanged(old, new):
             return old.spec != new.spec or bool(node_update_events(old, new))
     return False
+
+
+def _is_nomination(event: Event) -> TypeGuard[PodChanged]:
+    """Does it set a node aside for a waiting pod, or no longer?"""
+    return (
+        isinstance(event, PodChanged)
+        and not event.new.node_name
+        and event.old.nominated_node_name != event.new.nominated_node_name
+    )
 
 
 def _is_before(pod: Pod, other: Pod, arrivals: Arrivals) -> bool:
