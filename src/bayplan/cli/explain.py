@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from bayplan.cli import options
+from bayplan.cli.cluster_input import Source, read_cluster
 from bayplan.cli.output import WRONG, Shape, show, style, warn
 from bayplan.cli.progress import progress
 from bayplan.errors import InputError
-
-if TYPE_CHECKING:
-    from bayplan.simulator.loading import Given
 
 EXAMPLES = """\
 bayplan explain pod/web-0                      # of the live cluster
@@ -63,7 +60,6 @@ def explain(
     Exit code 0: schedulable or bound.  1: unschedulable, or held by Permit.  2: no such pod, the input is wrong, or a
     plugin failed.
     """
-    from bayplan.simulator import loading
     from bayplan.simulator.explain import outcomes, subject
     from bayplan.simulator.world import assemble
 
@@ -73,14 +69,7 @@ def explain(
             f'"{" ".join(what)}" is in another namespace', field="--namespace", fix="leave one of them out"
         )
     started = options.read_now(now)
-    if not filename:
-        given, current = live_cluster(kubeconfig, context, config, plugin or ())
-        default = current
-    elif kubeconfig or context:
-        raise InputError("files and a live cluster at once", fix="leave out -f, or --kubeconfig and --context")
-    else:
-        given = loading.read(filename, recursive=recursive, config=config, plugins=plugin or ())
-        default = "default"
+    given, default = read_cluster(Source(filename, recursive, kubeconfig, context), config, plugin or ())
     asked = asked._replace(namespace=namespace or asked.namespace or default)
     world = assemble(given, seed=seed, now=started, only=asked, warn=warn)
     with progress("pods judged") as tell:
@@ -89,20 +78,3 @@ def explain(
     if outcomes.has_errors(document):
         return WRONG
     return 0 if outcomes.is_good(document) else 1
-
-
-def live_cluster(
-    kubeconfig: str | None, context: str | None, config: str | None, plugins: Sequence[str]
-) -> tuple[Given, str]:
-    """A live cluster in the same form as one from files, and the namespace its context names."""
-    from dataclasses import replace
-
-    from bayplan.app.snapshot.live_cluster import look
-    from bayplan.plugins.plugin_set import registry
-    from bayplan.simulator import loading
-
-    known = registry(plugins)
-    live = look(kubeconfig, context, plugins=known, whole=True, warn=warn)
-    documents = loading.documents_of(live.documents)
-    configuration = None if config is None else loading.read_config(config)
-    return replace(loading.load(documents, configuration, known), is_live=True), live.namespace

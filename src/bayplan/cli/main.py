@@ -32,6 +32,7 @@ from bayplan.cli import (
     shadow,
     simulate,
     snapshot,
+    what_if,
 )
 from bayplan.cli.help import ASK, DEVELOP, RUN, SERVICES, WIDTH, Command, Group
 from bayplan.cli.output import WRONG, apart, complain, set_up_logs
@@ -71,6 +72,7 @@ def _add(group: str, name: str, command: Callable[..., int], examples: str) -> N
 
 _add(ASK, "simulate", simulate.simulate, simulate.EXAMPLES)
 _add(ASK, "explain", explain.explain, explain.EXAMPLES)
+_add(ASK, "what-if", what_if.what_if, what_if.EXAMPLES)
 _add(ASK, "place", place.place, place.EXAMPLES)
 _add(ASK, "snapshot", snapshot.snapshot, snapshot.EXAMPLES)
 _add(ASK, "replay", replay.replay, replay.EXAMPLES)

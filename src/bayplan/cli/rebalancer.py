@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from bayplan.cli import options
+from bayplan.cli.cluster_input import Source, read_cluster
 from bayplan.cli.output import Shape, show, warn
 from bayplan.errors import InputError
 
@@ -115,16 +116,10 @@ def _dry_run(
     now: str | None,
     output: Shape,
 ) -> int:
-    from bayplan.cli.explain import live_cluster
-    from bayplan.simulator import loading, rebalance_plan
+    from bayplan.simulator import rebalance_plan
     from bayplan.simulator.world import assemble
 
-    if not filename:
-        given, _ = live_cluster(kubeconfig, context, config, plugins)
-    elif kubeconfig or context:
-        raise InputError("files and a live cluster at once", fix="leave out -f, or --kubeconfig and --context")
-    else:
-        given = loading.read(filename, recursive=recursive, config=config, plugins=plugins)
+    given, _ = read_cluster(Source(filename, recursive, kubeconfig, context), config, plugins)
     world = assemble(given, now=options.read_now(now), warn=warn)
     document = rebalance_plan.plan_world(world)
     show(document, output, lambda: rebalance_plan.as_text(document))

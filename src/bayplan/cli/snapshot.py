@@ -84,7 +84,8 @@ def snapshot(
         return _record(watch, output, run_for, known, kubeconfig, context, annotation or (), anonymous)
     if run_for is not None:
         raise InputError("there is nothing to wait for", field="--for", fix="add --watch FILE")
-    live = live_cluster.look(kubeconfig, context, plugins=known, keep=annotation or (), warn=warn)
+    workloads = live_cluster.WORKLOADS
+    live = live_cluster.look(kubeconfig, context, plugins=known, beside=workloads, keep=annotation or (), warn=warn)
     if anonymous:
         live = _anonymous(live)
     document = live_cluster.as_list(live)

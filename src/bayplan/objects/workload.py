@@ -59,6 +59,16 @@ class JobSpec(Wire, frozen=True, kw_only=True):
     template: PodTemplateSpec = PodTemplateSpec()
 
 
+class JobCondition(Wire, frozen=True, kw_only=True):
+    type: str = ""
+    status: str = ""
+
+
+class JobStatus(Wire, frozen=True, kw_only=True):
+    succeeded: int = 0
+    conditions: tuple[JobCondition, ...] | None = None
+
+
 class JobTemplateSpec(Wire, frozen=True, kw_only=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: JobSpec = JobSpec()
@@ -116,6 +126,13 @@ class ReplicationController(ApiObject, frozen=True, kw_only=True):
 
 class Job(ApiObject, frozen=True, kw_only=True):
     spec: JobSpec = JobSpec()
+    status: JobStatus = JobStatus()
+
+    @property
+    def is_finished(self) -> bool:
+        """It makes no pods any more."""
+        over = (each.type for each in self.status.conditions or () if each.status == "True")
+        return any(each in ("Complete", "Failed") for each in over)
 
     @cached_property
     def selector(self) -> Selector:

@@ -26,6 +26,7 @@ from bayplan.objects.devices.resource_claim import ResourceClaim, ResourceClaimT
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.pod import Condition, Pod
 from bayplan.objects.pod_spec import PodStatus
+from bayplan.objects.policy import PodDisruptionBudget
 from bayplan.objects.times import format_time
 from bayplan.simulator.clock_loop import Standstill
 from bayplan.simulator.controllers.disruption_budgets import DisruptionController
@@ -58,6 +59,8 @@ class Record:
     is_gone: bool = False
     ended: str = ""
     """How it went, if it was not evicted."""
+    replaces: str = ""
+    """The uid of the pod that went and whose controller made this one."""
     lineage: str = ""
     """The uid of the pod it replaces, where that went in the moment in which it came; else its own."""
     came_at: float = 0.0
@@ -109,6 +112,7 @@ class SimulatedCluster:
             self.events.extend(events)
         record = Record(pod, lineage=pod.uid, came_at=self.elapsed_s)
         if instead_of is not None:
+            record.replaces = instead_of.pod.uid
             record.evictions = instead_of.evictions + (instead_of.ended == EVICTED)
             if instead_of.came_at == record.came_at:
                 record.lineage = instead_of.lineage
@@ -282,10 +286,14 @@ class SimulatedCluster:
 
     def lose_node(self, name: str) -> None:
         """The node is no more, nor are the pods on it."""
-        self._lost_nodes.add(name)
+        self.lose_nodes({name})
+
+    def lose_nodes(self, names: set[str]) -> None:
+        """The same for many at once: every pod is looked at once."""
+        self._lost_nodes |= names
         for pod in self.living():
-            if pod.node_name == name:
-                self._lose(pod, name)
+            if pod.node_name in names:
+                self._lose(pod, pod.node_name)
 
     def _lose(self, pod: Pod, node_name: str) -> None:
         for_good = "" if self._workloads.looks_after(pod) else ", and nobody makes the pod again"
@@ -293,6 +301,22 @@ class SimulatedCluster:
 
     def gain_node(self, name: str) -> None:
         self._lost_nodes.discard(name)
+
+    def others(self) -> list[ApiObject]:
+        """Everything that is neither a pod nor a node, as it is now."""
+        budgets = {each.key: each for each in self._budgets.all()}
+        held = {(kinds.kind_of(each), each.key): each for each in self._volumes.all()}
+        stored = (self.objects.get(*key) for key in self.objects)
+        now = [
+            budgets.get(each.key, each) if isinstance(each, PodDisruptionBudget) else each
+            for each in stored
+            if (kinds.kind_of(each), each.key) not in held
+        ]
+        return [*now, *held.values()]
+
+    def budgets_of(self, pod: Pod) -> list[PodDisruptionBudget]:
+        """The disruption budgets that cover a pod."""
+        return self._budgets.covering(pod)
 
     def living(self) -> list[Pod]:
         return [record.pod for record in self._pods.values()]

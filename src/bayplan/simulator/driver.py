@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 
 from bayplan.engine.events import BindFailed, Bound, PreemptionDone, Tick
 from bayplan.engine.intents import Bind, Evict, FollowUp, Intent, PatchStatus
@@ -28,11 +28,24 @@ TURNS = 5
 """After so many turns of the loop whatever can be done without waiting is done."""
 
 
+Then = Callable[[], Awaitable[bool]]
+"""What is done when nothing more can happen; whether something can happen again."""
+
+
+async def _nothing_more() -> bool:
+    return False
+
+
 class Driver:
     """Runs a world until nothing more can happen, or until a given moment."""
 
     def __init__(
-        self, world: World, *, until: float | None = None, progress: Callable[[], None] = lambda: None
+        self,
+        world: World,
+        *,
+        until: float | None = None,
+        progress: Callable[[], None] = lambda: None,
+        then: Then = _nothing_more,
     ) -> None:
         self._world = world
         self._scheduler = world.scheduler
@@ -40,6 +53,7 @@ class Driver:
         self._clock = world.clock
         self._until = until
         self._progress = progress
+        self._then = then
         self._binding: dict[asyncio.Task[Bound | BindFailed], str] = {}
         """Binding cycles under way and their pods' uids, the oldest first, so that every run has the same order."""
         self._tries: Counter[str] = Counter()
@@ -82,7 +96,8 @@ class Driver:
                     await self._carry_out(outcome.intents)
                     self._progress()
             elif not await self._let_time_pass():
-                return
+                if not await self._then():
+                    return
             elif self._patience.turned(self.others()):
                 await self._let_a_second_pass()
 

@@ -7,6 +7,7 @@ Files to the cluster a simulation starts from: the objects, the scheduler's conf
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,17 +72,26 @@ def read(
     config: str | Path | None = None,
     plugins: Sequence[str] = (),
     stdin: bytes | None = None,
+    more: Sequence[Document] = (),
 ) -> Given:
     """
     Everything in the files; ``config`` names a file with a KubeSchedulerConfiguration, ``plugins`` are those it may
-    name beside the ones that are known anyway.
+    name beside the ones that are known anyway; ``more`` was read from elsewhere.
     """
     known = registry(plugins)  # first of all: with plugins come kinds, and these are what files are read for
     warnings: list[str] = []
     documents = manifests.read(inputs, recursive=recursive, stdin=stdin, warn=warnings.append)
-    given = load(documents, None if config is None else read_config(config), known, strict=True)
+    given = load([*documents, *more], None if config is None else read_config(config), known, strict=True)
     given.warnings[:0] = warnings
     return given
+
+
+def reconfigured(given: Given, config: str, plugins: Plugins) -> Given:
+    """The same cluster for a scheduler with these plugins, and with this configuration where one is named."""
+    if not config:
+        return dataclasses.replace(given, plugins=plugins)
+    settings, warnings = _config([read_config(config)], plugins)
+    return dataclasses.replace(given, config=settings, plugins=plugins, warnings=warnings)
 
 
 def documents_of(raws: Iterable[dict[str, Any]], source: str = "") -> list[Document]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bayplan.simulator import clock_loop
-from bayplan.simulator.driver import Driver
+from bayplan.simulator.driver import Driver, Then
 from bayplan.simulator.explain.explanation import explain
 from bayplan.simulator.load.simulated_load import LoadOptions
 from bayplan.simulator.loading import Given
@@ -59,8 +59,17 @@ def simulate(
     return document
 
 
-def run(world: World, run_for_s: float | None = None, progress: Progress = lambda tried, total: None) -> str:
-    """Let things happen in a world; why that ended too early, "" if it did not."""
+def run(
+    world: World,
+    run_for_s: float | None = None,
+    progress: Progress = lambda tried, total: None,
+    then: Then | None = None,
+) -> str:
+    """
+    Let things happen in a world; why that ended too early, "" if it did not.
+
+    ``then`` is asked when nothing more can happen: it may change something, and the run goes on while it does.
+    """
     records = world.cluster.records
     tried = 0
 
@@ -70,7 +79,7 @@ def run(world: World, run_for_s: float | None = None, progress: Progress = lambd
         progress(tried, len(records))
 
     until = None if run_for_s is None else world.started_at + run_for_s
-    driver = Driver(world, until=until, progress=one_more)
+    driver = Driver(world, until=until, progress=one_more, **({} if then is None else {"then": then}))
     try:
         clock_loop.run(driver.run(), world.clock)
     except clock_loop.Standstill as error:

@@ -75,15 +75,33 @@ class Changes:
         return self._due[0][0] if self._due else None
 
     async def happen(self, now: float) -> None:
-        has_nodes = False
+        due = []
         while self._due and self._due[0][0] <= now:
-            _, comes, thing = self._due.popleft()
+            due.append(self._due.popleft()[1:])
+        self.play(due)
+
+    def play(self, due: Iterable[tuple[bool, ApiObject]]) -> None:
+        """Let these come (or say something else), or go, in this moment and in this order."""
+        has_nodes = False
+        for comes, thing in due:
             self._come(thing) if comes else self._go(thing)
             self._cluster.revision += 1
             has_nodes |= isinstance(thing, Node)
         if has_nodes:
             # Not after each: of nodes that fail together, none is looked at while the others seem well.
             self._taint_by_condition()
+
+    def lose(self, nodes: Iterable[Node]) -> None:
+        """These nodes are gone together: no pod of one comes to another of them, and each pod is looked at once."""
+        lost = {node.name: node for node in nodes}
+        daemons = [pod for pod in self._cluster.living() if pod.controller and pod.controller.kind == "DaemonSet"]
+        for name in lost:
+            self._workloads.node_changed(name, None, daemons)
+            self._volumes.node_changed(name, None)
+            self.on_node(name, None)
+        self._cluster.lose_nodes(set(lost))
+        self._cluster.events.extend(NodeDeleted(node) for node in lost.values())
+        self._cluster.revision += 1
 
     # -- coming, and saying something else --
 

@@ -88,6 +88,7 @@ def assemble(
     only: Subject | None = None,
     remember_classes: bool = True,
     load: LoadOptions | None = None,
+    prospects: Sequence[ApiObject] | None = None,
     warn: Callable[[str], None] = lambda warning: None,
 ) -> World:
     """
@@ -99,6 +100,8 @@ def assemble(
             is known, and pods of others, with their nominations, are none of its business.
         remember_classes: whether what was found for a pod is carried to the next of its kind; decisions are the same.
         load: simulate real use, if a usage profile is given; without it nothing is measured.
+        prospects: what may come beside, where more will be changed than what is given.  Then any pod may have to be placed,
+            and every disruption budget goes by the pods, also one whose file says how it stands.
         warn: hears of everything that has no effect.
     """
     for warning in given.warnings:
@@ -108,27 +111,15 @@ def assemble(
     workloads = Workloads(given.objects, seed)
     # What a live cluster has not made is not there.
     pods = [each for each in given.objects if isinstance(each, Pod)] if given.is_live else list(workloads.begin())
-    config = given.config if given.config is not None else default_config(_concerned(given, pods, workloads, only))
+    config = given.config if given.config is not None else default_config(_concerned(given, pods, workloads, only, prospects))
     volumes = Volumes((*given.objects, *workloads.made), lambda thing: _has_status(given, thing))
     stored = StoredObjects(each for each in (*given.objects, *workloads.made) if not isinstance(each, Node | Pod))
-    budgets = _budgets(given, workloads)
+    budgets = _budgets(given, workloads, prospects is not None)
     cluster = SimulatedCluster(clock, workloads, budgets, volumes, stored)
-    known, extra = given.plugins
-    if given.config is None:
-        extra = (*OWN_PLUGINS, *extra)
-    scheduler = Scheduler(
-        make_profiles(config, known, extra, warn),
-        clock=clock,
-        writer=cluster,
-        events=cluster,
-        seed=seed,
-        remember_classes=remember_classes,
-        initial_backoff_s=config.pod_initial_backoff_seconds,
-        max_backoff_s=config.pod_max_backoff_seconds,
-    )
+    scheduler = make_scheduler(given, config, cluster, clock, seed, warn, remember_classes=remember_classes)
     if only is None:
         _warn_of_nobody(config, pods, warn)
-    _warn_of_left_out(given, _own_plugins(scheduler.profiles.values(), known), warn)
+    _warn_of_left_out(given, _own_plugins(scheduler.profiles.values(), given.plugins.known), warn)
     changes = Changes(cluster, workloads, budgets, volumes, clock.now())
     changes.plan(given.later, given.ends)
     world = World(clock, cluster, scheduler, workloads, clock.now(), changes)
@@ -155,6 +146,30 @@ def assemble(
     return world
 
 
+def make_scheduler(
+    given: Given,
+    config: SchedulerConfig,
+    cluster: SimulatedCluster,
+    clock: VirtualClock,
+    seed: int,
+    warn: Callable[[str], None],
+    *,
+    remember_classes: bool = True,
+) -> Scheduler:
+    """A scheduler that knows nothing of the cluster yet; without a configuration of the user's it has our plugins."""
+    known, extra = given.plugins
+    return Scheduler(
+        make_profiles(config, known, extra if given.config is not None else (*OWN_PLUGINS, *extra), warn),
+        clock=clock,
+        writer=cluster,
+        events=cluster,
+        seed=seed,
+        remember_classes=remember_classes,
+        initial_backoff_s=config.pod_initial_backoff_seconds,
+        max_backoff_s=config.pod_max_backoff_seconds,
+    )
+
+
 def default_config(pods: Iterable[Pod]) -> SchedulerConfig:
     """A profile of the default plugins for every scheduler that one of the pods asks for."""
     names = dict.fromkeys(pod.scheduler_name for pod in pods)
@@ -162,14 +177,20 @@ def default_config(pods: Iterable[Pod]) -> SchedulerConfig:
     return SchedulerConfig(profiles=tuple(profiles))
 
 
-def _concerned(given: Given, pods: Iterable[Pod], workloads: Workloads, only: Subject | None) -> Iterator[Pod]:
+def _concerned(
+    given: Given,
+    pods: Iterable[Pod],
+    workloads: Workloads,
+    only: Subject | None,
+    prospects: Sequence[ApiObject] | None,
+) -> Iterator[Pod]:
     """The pods to be placed: those asked about, or else all that have no node yet or may be moved."""
     nodes = (each for each in given.objects if isinstance(each, Node))
-    may_move = bool(given.later or given.ends) or any(each.taints or each.conditions for each in nodes)
+    may_move = prospects is not None or bool(given.later or given.ends) or any(each.taints or each.conditions for each in nodes)
     for pod in pods:
         if only.covers(pod, workloads) if only is not None else not pod.node_name or may_move or asks(pod.template):
             yield pod
-    for _, thing in given.later if only is None else ():
+    for thing in (*(each for _, each in given.later), *(prospects or ())) if only is None else ():
         if isinstance(thing, Pod):
             yield thing
         elif isinstance(thing, Workload):
@@ -223,11 +244,11 @@ def _miss_nodes(world: World, given: Given, warn: Callable[[str], None], *, coll
     world.deliver()
 
 
-def _budgets(given: Given, workloads: Workloads) -> DisruptionController:
+def _budgets(given: Given, workloads: Workloads, follows_all: bool) -> DisruptionController:
     """What a file says of a budget's status holds; the others follow the pods."""
     budgets = [each for each in given.objects if isinstance(each, PodDisruptionBudget)]
-    kept = [each for each in budgets if _has_status(given, each)]
-    own = [each for each in budgets if not _has_status(given, each)]
+    kept = [each for each in budgets if not follows_all and _has_status(given, each)]
+    own = [each for each in budgets if follows_all or not _has_status(given, each)]
     return DisruptionController(own, workloads.scale, kept)
 
 

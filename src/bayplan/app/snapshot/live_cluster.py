@@ -26,6 +26,8 @@ from bayplan.plugins.plugin_set import Plugins
 PAGE = 500
 # Not read by the scheduler itself, but by what makes pods of templates.
 CLASSES = ("PriorityClass", "RuntimeClass")
+WORKLOADS = ("DaemonSet", "Deployment", "Job", "PodDisruptionBudget", "ReplicaSet", "ReplicationController", "StatefulSet")
+"""Who makes pods again, and who keeps them from being evicted; a question about one pod does without."""
 
 Warn = Callable[[str], None]
 
@@ -54,6 +56,7 @@ def look(
     context: str | None = None,
     *,
     plugins: Plugins,
+    beside: Collection[str] = (),
     keep: Iterable[str] = (),
     whole: bool = False,
     warn: Warn = lambda warning: None,
@@ -63,20 +66,21 @@ def look(
 
     Args:
         plugins: those whose kinds are read.
+        beside: kinds that are read, too.
         keep: annotations to keep beside those that scheduling reads.
         whole: leave nothing out that a plugin could read; not for files.
         warn: hears of kinds that may not be read and of objects that cannot be used.
     """
-    wanted = kinds_read(plugins)
+    wanted = kinds_read(plugins, beside)
     credentials = Credentials(kubeconfig, context)
     trimming = Trimming(keep, warn, whole=whole)
     documents = asyncio.run(_gather(credentials, wanted, trimming, warn))
     return LiveCluster(documents, credentials.namespace, tuple(sorted(trimming.left_out)))
 
 
-def kinds_read(plugins: Plugins) -> list[Kind]:
+def kinds_read(plugins: Plugins, beside: Collection[str] = ()) -> list[Kind]:
     """The kinds that any known plugin reads, and those that stand behind pods."""
-    wanted = {*ALWAYS_READ, *CLASSES, *plugins.reads}
+    wanted = {*ALWAYS_READ, *CLASSES, *plugins.reads, *beside}
     return those(wanted)
 
 

@@ -70,6 +70,14 @@ class DisruptionController:
             )
         return [change for watched in covering if (change := watched.spend(pod)) is not None]
 
+    def all(self) -> list[PodDisruptionBudget]:
+        """Every budget, with its status of now."""
+        return [each.budget for watched in self._watched.values() for each in watched]
+
+    def covering(self, pod: Pod) -> list[PodDisruptionBudget]:
+        """The budgets that this pod counts for."""
+        return [each.budget for each in self._watched.get(pod.namespace, ()) if each.covers(pod)]
+
     def _told(self, pod: Pod, tell: Callable[[_Watched, Pod], None]) -> Changed:
         changes: Changed = []
         for watched in self._watched.get(pod.namespace, ()):

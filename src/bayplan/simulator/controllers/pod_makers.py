@@ -235,7 +235,7 @@ class JobPods(Controller):
         self._job = owner
         self._is_indexed = spec.completion_mode == "Indexed"
         left = spec.completions - succeeded if spec.completions is not None else spec.parallelism or 0
-        self.wanted = 0 if spec.suspend else max(0, min(spec.parallelism or 0, left))
+        self.wanted = 0 if spec.suspend or owner.is_finished else max(0, min(spec.parallelism or 0, left))
         self._active = {pod.name: pod for pod in existing}
         self._missing = max(0, self.wanted - len(existing))
 

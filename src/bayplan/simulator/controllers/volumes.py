@@ -83,6 +83,10 @@ class Volumes:
             self._given_volumes.setdefault(thing.storage_class, []).append(thing.name)
         return events + self.begin()
 
+    def all(self) -> list[ApiObject]:
+        """Classes, drivers, claims and volumes as they are now."""
+        return [each for each in self._objects.values() if not isinstance(each, Node)]
+
     def node_changed(self, name: str, node: Node | None) -> None:
         if node is not None:
             self._objects[_key(node)] = node

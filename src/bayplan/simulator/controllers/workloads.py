@@ -247,11 +247,13 @@ class Workloads:
         return self._owned.get(_key(owner), [])
 
     def _succeeded(self, job: Job) -> int:
-        return sum(
+        """As its status says, or as its pods show; snapshots leave pods out that are done."""
+        seen = sum(
             pod.status.phase == "Succeeded" and pod.namespace == job.namespace
             for pod in self._pods
             if pod.controller is not None and (pod.controller.kind, pod.controller.name) == ("Job", job.name)
         )
+        return max(seen, job.status.succeeded)
 
     # -- deployments --
 

@@ -69,7 +69,7 @@ def _field(state: str) -> str:
 
 def _pod(world: World, record: Record) -> dict[str, Any]:
     pod = record.pod
-    state, message = _state(world, record)
+    state, message = state_of(world, record)
     told = {
         "namespace": pod.namespace,
         "name": pod.name,
@@ -91,7 +91,7 @@ def _has_failed(world: World, record: Record) -> bool:
     return gated_by is not None or (record.has_failed and world.scheduler.waiting.get(uid) is None)
 
 
-def _state(world: World, record: Record) -> tuple[str, str]:
+def state_of(world: World, record: Record) -> tuple[str, str]:
     """A pod's state, and what there is to say about it."""
     pod, scheduler = record.pod, world.scheduler
     if record.is_gone:

@@ -50,9 +50,14 @@ def summary(nodes: NodeTable, told: Sequence[tuple[dict[str, Any], Resources]]) 
     """``told`` are the pods as the document has them, each with what it asks for."""
     return {
         "byWorkload": _by_workload(told),
-        "byZone": _by_nodes(nodes, lambda node: (("zone", _zone(node)),)),
+        "byZone": by_zone(nodes),
         "byNodeKind": _by_nodes(nodes, _kind),
     }
+
+
+def by_zone(nodes: NodeTable) -> list[dict[str, Any]]:
+    """What the nodes of each zone have, and what is asked of them."""
+    return _by_nodes(nodes, lambda node: (("zone", _zone(node)),))
 
 
 def _by_workload(told: Iterable[tuple[dict[str, Any], Resources]]) -> list[dict[str, Any]]:

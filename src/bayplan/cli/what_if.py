@@ -1,0 +1,167 @@
+"""``bayplan what-if``: what would change in a cluster, before anybody touches it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bayplan.cli import options
+from bayplan.cli.cluster_input import Source, read_cluster
+from bayplan.cli.output import WRONG, Shape, show, style, warn
+from bayplan.cli.progress import progress
+from bayplan.errors import InputError
+
+if TYPE_CHECKING:
+    from bayplan.simulator.loading import Given
+    from bayplan.simulator.what_if.changes import Change
+    from bayplan.simulator.what_if.scenario import Question
+
+EXAMPLES = """\
+bayplan what-if --drain node-1                             # of the live cluster
+bayplan what-if -f cluster.yaml --remove zone=a            # an outage
+bayplan what-if -f cluster.yaml --add 3 --like node-1 --scale deploy/web=20
+bayplan what-if -f cluster.yaml --apply new.yaml --delete deploy/old -o json
+bayplan what-if -f cluster.yaml --with-config other.yaml
+bayplan what-if -f cluster.yaml --changes changes.yaml
+"""
+
+
+def _many(flag: str, metavar: str, about: str) -> object:
+    return typer.Option(flag, metavar=metavar, help=f"{about}  May be repeated.", show_default=False)
+
+
+def what_if(
+    filename: options.FilesIfAny = None,
+    drain: Annotated[list[str] | None, _many("--drain", "NODE", "Evict the pods of a node, as kubectl drain does.")] = None,
+    remove: Annotated[
+        list[str] | None, _many("--remove", "NODE|SELECTOR", "Nodes are gone at once: by name, or such as zone=a.")
+    ] = None,
+    add: Annotated[list[int] | None, _many("--add", "N", "So many more nodes; say which with one of the next two.")] = None,
+    like: Annotated[list[str] | None, _many("--like", "NODE", "With --add: a node that the new ones are like.")] = None,
+    node_template: Annotated[
+        list[str] | None, _many("--node-template", "FILE", "With --add: a file with one Node that the new ones are like.")
+    ] = None,
+    scale: Annotated[list[str] | None, _many("--scale", "KIND/NAME=N", "Another size, such as deploy/web=20.")] = None,
+    apply: Annotated[list[str] | None, _many("--apply", "FILE", "Objects that are created, or changed.")] = None,
+    delete: Annotated[list[str] | None, _many("--delete", "KIND/NAME", "An object that goes, such as deploy/web.")] = None,
+    with_config: Annotated[
+        str | None,
+        typer.Option(
+            "--with-config",
+            metavar="FILE",
+            help="Another KubeSchedulerConfiguration takes over from --config.",
+            show_default=False,
+        ),
+    ] = None,
+    with_plugin: Annotated[
+        list[str] | None, _many("--with-plugin", "MODULE:CLASS", "A plugin of your own that was not there before.")
+    ] = None,
+    changes: Annotated[
+        list[str] | None, _many("--changes", "FILE", "A list of changes, written as the JSON output shows them.")
+    ] = None,
+    namespace: Annotated[
+        str | None,
+        typer.Option(
+            "--namespace",
+            "-n",
+            metavar="NS",
+            help="Where workloads are that are named without one.  Default: default, or the context's.",
+            show_default=False,
+        ),
+    ] = None,
+    recursive: options.Recursive = False,
+    kubeconfig: options.Kubeconfig = None,
+    context: options.Context = None,
+    config: options.Config = None,
+    plugin: options.PluginSpecs = None,
+    seed: options.Seed = 0,
+    now: options.Now = None,
+    output: Annotated[Shape, typer.Option("--output", "-o", help="How to show the answer.")] = Shape.TABLE,
+    verbose: options.Verbose = False,
+) -> int:
+    """
+    What would change?  The cluster as given by -f, or a live one that is only read, is played on with some changes.
+
+    First pods that wait get the room there is.  Then everything but draining happens in one moment, in this order:
+    --with-config and --with-plugin, --add, --delete, --apply, --scale, --remove.  Then nodes are drained, one after the
+    other, and disruption budgets are kept.  What is bound stays where it is unless it must go.
+
+    Exit code 0: nobody is worse off.  1: a pod has no room, is lost, or a budget blocks a drain.  2: the input is wrong.
+    """
+    from bayplan.simulator.what_if import scenario, text
+    from bayplan.simulator.what_if.changes import Apply, Drain, Reconfigure, read_delete, read_remove, read_scale
+    from bayplan.simulator.what_if.reading import changes_of
+
+    asked: list[Change] = [
+        *([Reconfigure(with_config or "", tuple(with_plugin or ()))] if with_config or with_plugin else []),
+        *_added(add or (), like or (), node_template or ()),
+        *(read_delete(each, "--delete") for each in delete or ()),
+        *(Apply(each) for each in apply or ()),
+        *(read_scale(each, "--scale") for each in scale or ()),
+        *(read_remove(each, "--remove") for each in remove or ()),
+        *(Drain(each) for each in drain or ()),
+        *(change for path in changes or () for change in changes_of(path)),
+    ]
+    if not asked:
+        raise InputError("nothing is to change", fix="write such as --drain NODE, --remove zone=a or --scale deploy/web=20")
+    source = Source(filename, recursive, kubeconfig, context)
+    given, question = _read(source, asked, config, plugin or (), namespace)
+    with progress("pods tried") as tell:
+        document = scenario.what_if(given, question, seed=seed, now=options.read_now(now), warn=warn, progress=tell)
+    show(document, output, lambda: text.as_text(document, style=style()))
+    if "stopped" in document:
+        return WRONG
+    return 1 if document["worseOff"] else 0
+
+
+def _added(counts: Sequence[int], like: Sequence[str], templates: Sequence[str]) -> list[Change]:
+    """Each --add with the --like or the --node-template that stands beside it."""
+    from bayplan.simulator.what_if.changes import read_add
+
+    if like and templates:
+        fix = "write them as a list for --changes, such as - {add: 3, like: node-1}"
+        raise InputError("which --add is which cannot be told", field="--node-template", fix=fix)
+    kinds = [*like, *templates]
+    if len(kinds) > len(counts):
+        flag = "--like" if like else "--node-template"
+        raise InputError("has no effect without --add", field=flag, fix="write --add N, too")
+    if len(kinds) < len(counts):
+        fix = "write --like NODE or --node-template FILE, one for each --add"
+        raise InputError("nothing says what the nodes are like", field="--add", fix=fix)
+    return [
+        read_add(count, kind if like else "", "" if like else kind, "--add")
+        for count, kind in zip(counts, kinds, strict=True)
+    ]
+
+
+def _read(
+    source: Source, changes: Sequence[Change], config: str | None, plugins: Sequence[str], namespace: str | None
+) -> tuple[Given, Question]:
+    """The cluster without the changes, and the question."""
+    import dataclasses
+
+    from bayplan.plugins.plugin_set import Plugins, registry
+    from bayplan.simulator import loading
+    from bayplan.simulator.what_if import reading
+    from bayplan.simulator.what_if.changes import Add
+    from bayplan.simulator.what_if.scenario import Question, successor_changes
+
+    new = successor_changes(changes)
+    everyone = [*plugins, *(new.plugins if new is not None else ())]
+    more = reading.applied(changes)
+    given, default = read_cluster(source, config, everyone, more=more, with_workloads=True)
+    reading.refuse_timetables([*given.documents.values(), *given.later_documents.values()], more)
+    coming = reading.coming(given)
+    known = given.plugins
+    given = dataclasses.replace(given, later=[], plugins=Plugins(known.known, registry(plugins).extra))
+    templates = [each.template for each in changes if isinstance(each, Add) and each.template]
+    question = Question(
+        changes=changes,
+        coming=coming,
+        templates={path: reading.node_template(path, known) for path in templates},
+        successor=None if new is None else loading.reconfigured(given, new.config, known),
+        namespace=namespace or default,
+    )
+    return given, question
