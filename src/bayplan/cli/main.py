@@ -22,6 +22,7 @@ from bayplan.cli import (
     completion,
     dev_cluster,
     explain,
+    fit,
     manifests,
     place,
     placement,
@@ -73,6 +74,7 @@ def _add(group: str, name: str, command: Callable[..., int], examples: str) -> N
 _add(ASK, "simulate", simulate.simulate, simulate.EXAMPLES)
 _add(ASK, "explain", explain.explain, explain.EXAMPLES)
 _add(ASK, "what-if", what_if.what_if, what_if.EXAMPLES)
+_add(ASK, "fit", fit.fit, fit.EXAMPLES)
 _add(ASK, "place", place.place, place.EXAMPLES)
 _add(ASK, "snapshot", snapshot.snapshot, snapshot.EXAMPLES)
 _add(ASK, "replay", replay.replay, replay.EXAMPLES)

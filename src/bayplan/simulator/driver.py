@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 
 from bayplan.engine.events import BindFailed, Bound, PreemptionDone, Tick
-from bayplan.engine.intents import Bind, Evict, FollowUp, Intent, PatchStatus
+from bayplan.engine.intents import Bind, Evict, FollowUp, Intent, Outcome, PatchStatus
 from bayplan.engine.queue.scheduling_queue import BACKOFF
 from bayplan.objects.pod import Pod
 from bayplan.simulator.clock_loop import Standstill, VirtualTimeLoop
@@ -32,7 +32,7 @@ Then = Callable[[], Awaitable[bool]]
 """What is done when nothing more can happen; whether something can happen again."""
 
 
-async def _nothing_more() -> bool:
+async def nothing_more() -> bool:
     return False
 
 
@@ -45,8 +45,10 @@ class Driver:
         *,
         until: float | None = None,
         progress: Callable[[], None] = lambda: None,
-        then: Then = _nothing_more,
+        then: Then = nothing_more,
+        is_enough: Callable[[Outcome], bool] = lambda outcome: False,
     ) -> None:
+        """``then`` is asked when nothing more can happen; the run also ends with an outcome that ``is_enough``."""
         self._world = world
         self._scheduler = world.scheduler
         self._cluster = world.cluster
@@ -54,6 +56,7 @@ class Driver:
         self._until = until
         self._progress = progress
         self._then = then
+        self._is_enough = is_enough
         self._binding: dict[asyncio.Task[Bound | BindFailed], str] = {}
         """Binding cycles under way and their pods' uids, the oldest first, so that every run has the same order."""
         self._tries: Counter[str] = Counter()
@@ -95,6 +98,7 @@ class Driver:
                 for outcome in outcomes:
                     await self._carry_out(outcome.intents)
                     self._progress()
+                    self._is_over |= self._is_enough(outcome)
             elif not await self._let_time_pass():
                 if not await self._then():
                     return

@@ -10,8 +10,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from bayplan.engine.intents import Outcome
 from bayplan.simulator import clock_loop
-from bayplan.simulator.driver import Driver, Then
+from bayplan.simulator.driver import Driver, Then, nothing_more
 from bayplan.simulator.explain.explanation import explain
 from bayplan.simulator.load.simulated_load import LoadOptions
 from bayplan.simulator.loading import Given
@@ -63,12 +64,14 @@ def run(
     world: World,
     run_for_s: float | None = None,
     progress: Progress = lambda tried, total: None,
-    then: Then | None = None,
+    then: Then = nothing_more,
+    is_enough: Callable[[Outcome], bool] = lambda outcome: False,
 ) -> str:
     """
     Let things happen in a world; why that ended too early, "" if it did not.
 
-    ``then`` is asked when nothing more can happen: it may change something, and the run goes on while it does.
+    ``then`` is asked when nothing more can happen: it may change something, and the run goes on while it does.  The run
+    also ends with the first outcome that ``is_enough``.
     """
     records = world.cluster.records
     tried = 0
@@ -79,7 +82,7 @@ def run(
         progress(tried, len(records))
 
     until = None if run_for_s is None else world.started_at + run_for_s
-    driver = Driver(world, until=until, progress=one_more, **({} if then is None else {"then": then}))
+    driver = Driver(world, until=until, progress=one_more, then=then, is_enough=is_enough)
     try:
         clock_loop.run(driver.run(), world.clock)
     except clock_loop.Standstill as error:

@@ -119,7 +119,7 @@ class Changes:
             ):
                 self._create(thing)
             case Deployment() | ReplicaSet() | ReplicationController() | StatefulSet():
-                self._rescale(thing)
+                self.rescale(thing)
             case PodDisruptionBudget():
                 has_status = thing.status != PodDisruptionBudget().status
                 counted = self._budgets.put(thing, cluster.living(), is_kept=has_status)
@@ -150,8 +150,8 @@ class Changes:
                 cluster.add_pod(pod)
         self._due = deque(sorted(self._due, key=lambda each: each[:2]))
 
-    def _rescale(self, thing: Scalable) -> None:
-        """Of a workload only its size changes; ``loading`` has seen to that."""
+    def rescale(self, thing: Scalable, as_made: Callable[[Pod], Pod] = lambda pod: pod) -> None:
+        """Of a workload only its size changes; ``loading`` has seen to that.  ``as_made`` may alter what it makes."""
         cluster = self._cluster
         rescaled = self._workloads.rescale(thing, cluster.living())
         for pod in rescaled.leaving:
@@ -160,7 +160,7 @@ class Changes:
         for claim in rescaled.claims:
             self._put(claim)
         for pod in rescaled.made:
-            cluster.add_pod(pod)
+            cluster.add_pod(as_made(pod))
 
     # -- nodes --
 

@@ -49,19 +49,9 @@ class Protection:
         owner = pod.controller
         if pod.uid not in self._survey.named:
             yield "it does not name the policy"
-        if MIRROR in pod.annotations:
-            yield "it belongs to its node"
+        yield from own_reasons(pod)
         if owner is None:
-            yield "nobody would make another one in its place"
             return
-        if owner.kind in ("DaemonSet", "Node"):
-            yield "it belongs to its node"
-        if owner.kind == "Job":
-            yield "it belongs to a Job, whose work would be lost"
-        if pod.priority >= SYSTEM_CRITICAL:
-            yield "it is critical to the cluster"
-        yield self._opt_out(pod)
-        yield _local_storage(pod)
         if self._observed.scheduler.cache.nodes.row_of(pod.node_name) is None:
             yield f"its node {pod.node_name} is not known"
         if pod.node_name in self._observed.unready:
@@ -75,12 +65,6 @@ class Protection:
             yield f"it is the only one of {owner.kind} {owner.name}; allowSingleReplica: true would move it anyway"
         if self._is_rolling(owner, pod.namespace):
             yield f"{owner.kind} {owner.name} is being updated"
-
-    def _opt_out(self, pod: Pod) -> str:
-        for name, value in OPT_OUTS.items():
-            if pod.annotations.get(name) == value:
-                return f"annotation {name} says {value}"
-        return f"annotation {PREFER_NO_EVICTION} is there" if PREFER_NO_EVICTION in pod.annotations else ""
 
     def _young(self, pod: Pod) -> str:
         try:
@@ -110,6 +94,31 @@ class Protection:
             own_pods = (pod for pod in self._pods if controller_of(pod) == f"{owner.kind}/{owner.name}")
             return len({pod.labels.get(REVISION_LABEL) for pod in own_pods}) > 1
         return False
+
+
+def own_reasons(pod: Pod) -> Iterable[str]:
+    """Why a pod is not moved that it carries itself, whoever asks; "" says nothing."""
+    owner = pod.controller
+    if MIRROR in pod.annotations:
+        yield "it belongs to its node"
+    if owner is None:
+        yield "nobody would make another one in its place"
+        return
+    if owner.kind in ("DaemonSet", "Node"):
+        yield "it belongs to its node"
+    if owner.kind == "Job":
+        yield "it belongs to a Job, whose work would be lost"
+    if pod.priority >= SYSTEM_CRITICAL:
+        yield "it is critical to the cluster"
+    yield _opt_out(pod)
+    yield _local_storage(pod)
+
+
+def _opt_out(pod: Pod) -> str:
+    for name, value in OPT_OUTS.items():
+        if pod.annotations.get(name) == value:
+            return f"annotation {name} says {value}"
+    return f"annotation {PREFER_NO_EVICTION} is there" if PREFER_NO_EVICTION in pod.annotations else ""
 
 
 def _local_storage(pod: Pod) -> str:

@@ -147,9 +147,10 @@ def refuse_timetables(documents: Iterable[Document], applied: Sequence[Document]
 def node_template(path: str, plugins: Plugins) -> Node:
     """The one node that a file describes."""
     documents = list(_named(manifests.read([path]), path))
+    listed = list(dict.fromkeys(each.kind or "no kind" for each in documents))
     if len(documents) != 1 or documents[0].kind != "Node":
-        found = ", ".join(each.kind or "no kind" for each in documents)
-        problem = f"expected one Node, found {len(documents)}: {found}" if len(documents) > 1 else f"found {found}"
+        found = ", ".join(listed)
+        problem = f"expected one Node, found {len(documents)} objects: {found}" if len(documents) > 1 else f"is a {found}"
         raise InputError(problem, source=str(path), fix="write one Node; the number of nodes is --add N")
     (node,) = (each for each in loading.load(documents, None, plugins, strict=True).objects if isinstance(each, Node))
     if not node.allocatable_map:

@@ -1,0 +1,99 @@
+"""
+Pods are moved in imagination, one at a time: who may go, and where the engine would put the pod made in its place.
+
+``shrinking`` and ``making_room`` plan with it.  A move counts only if every rule is kept while it is made: the pod may
+be evicted, its disruption budget allows it, and its replacement has a node without pushing anybody away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec.structs import replace
+
+from bayplan.controllers.rebalancer.imagined_moves import leave, place, replacement_of
+from bayplan.controllers.rebalancer.protection import own_reasons
+from bayplan.engine.what_if import WhatIf
+from bayplan.objects.node import Node
+from bayplan.objects.pod import Pod
+from bayplan.objects.toleration import NO_SCHEDULE, UNSCHEDULABLE_TAINT_KEY, Taint
+from bayplan.simulator.what_if.drain import belongs_to_its_node, cordoned
+from bayplan.simulator.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A pod that is evicted, and the node on which another is made."""
+
+    pod: Pod
+    source: str
+    target: str
+
+
+class Mover:
+    """Moves pods of one world in what-ifs of it."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.questions = 0
+        """How often the engine was asked."""
+
+    def close(self, imagined: WhatIf, node: Node) -> None:
+        """No new pods on this node."""
+        taint = Taint(key=UNSCHEDULABLE_TAINT_KEY, effect=NO_SCHEDULE)
+        closed = cordoned(node)
+        others = tuple(each for each in node.taints if each.key != taint.key)
+        imagined.cache.add_node(closed.evolve(spec=replace(closed.spec, taints=(*others, taint))))
+
+    def on_node(self, imagined: WhatIf, name: str) -> list[Pod]:
+        """The pods that would have to go, the largest first: they are the hardest to place."""
+        nodes = imagined.cache.nodes
+        row = nodes.row_of(name)
+        pods = [] if row is None else [pod for pod in nodes.pods_at(row) if not belongs_to_its_node(pod)]
+        return sorted(pods, key=lambda pod: (-pod.requests.cpu_milli, -pod.requests.memory_bytes, pod.key))
+
+    def stays(self, pod: Pod) -> str:
+        """Why a pod may not be moved; "" if it may."""
+        reason = next(filter(None, own_reasons(pod)), "")
+        if reason:
+            return reason
+        if not self._world.workloads.looks_after(pod):
+            return "its controller is not among the objects"
+        if pod.scheduler_name not in self._world.scheduler.profiles:
+            return f'no profile is for its scheduler "{pod.scheduler_name}"'
+        budgets = self._world.cluster.budgets_of(pod)
+        if len(budgets) > 1:
+            return "it has more than one disruption budget"
+        if budgets and budgets[0].status.disruptions_allowed < 1:
+            return f"the disruption budget {budgets[0].key} allows no eviction"
+        return ""
+
+    def move(self, imagined: WhatIf, pod: Pod) -> tuple[Move | None, str]:
+        """The move, made in the what-if; or None, and why not."""
+        reason = self.stays(pod)
+        if reason:
+            return None, reason
+        source = pod.node_name
+        leave(imagined, pod)
+        self.questions += 1
+        again = replacement_of(pod)
+        decision = imagined.decide(again)
+        if decision.node is None:
+            return None, decision.message
+        going = imagined.cache.pod(pod.uid)
+        if going is not None:
+            imagined.cache.remove_pod(going)
+        place(imagined, again, decision.node)
+        return Move(pod, source, decision.node), ""
+
+    def document(self, step: int, move: Move) -> dict[str, Any]:
+        pod = move.pod
+        return {
+            "step": step,
+            "namespace": pod.namespace,
+            "name": pod.name,
+            "owner": self._world.workloads.owner(pod),
+            "from": move.source,
+            "to": move.target,
+        }

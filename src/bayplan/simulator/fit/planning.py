@@ -1,0 +1,56 @@
+"""
+Plans of moves for a cluster that has come to rest: which nodes to empty, what to move for a pod.
+
+``bayplan fit --shrink`` and ``--make-room`` call it; the plans are made in ``shrinking`` and ``making_room``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bayplan.objects.pod import Pod
+from bayplan.simulator import simulation
+from bayplan.simulator.explain.explanation import API_VERSION
+from bayplan.simulator.fit import making_room, shrinking
+from bayplan.simulator.fit.more_pods import Kind, MorePods
+from bayplan.simulator.loading import Given
+from bayplan.simulator.simulation import Progress
+from bayplan.simulator.world import World, assemble
+
+Warn = Callable[[str], None]
+
+
+def shrunk(
+    given: Given, most_moves: int | None, *, seed: int, now: float | None, warn: Warn, progress: Progress
+) -> dict[str, Any]:
+    """The document ``kind: Fit`` with ``empty`` and ``moves``."""
+    world = assemble(given, seed=seed, now=now, prospects=(), warn=warn)
+    stopped = simulation.run(world, progress=progress)
+    most = shrinking.MOST_MOVES if most_moves is None else most_moves
+    return _document(world, shrinking.shrink(world, most), stopped)
+
+
+def with_room(
+    given: Given, kind: Kind, *, seed: int, now: float | None, warn: Warn, progress: Progress
+) -> dict[str, Any]:
+    """The document ``kind: Fit`` with ``room`` and ``moves``."""
+    world = assemble(given, seed=seed, now=now, prospects=(kind.thing, *kind.beside), warn=warn)
+    stopped = simulation.run(world, progress=progress)
+    return _document(world, making_room.make_room(world, _one(world, kind)), stopped)
+
+
+def _one(world: World, kind: Kind) -> Pod:
+    """A pod of this kind, which is not in the queue: it is only asked about."""
+    more = MorePods(world, kind, may_preempt=True)
+    more.begin()
+    more.make(1)
+    world.deliver()
+    assert more.example is not None, "one has been made"
+    return more.example
+
+
+def _document(world: World, found: dict[str, Any], stopped: str) -> dict[str, Any]:
+    nodes = len(world.scheduler.cache.nodes)
+    document = {"apiVersion": API_VERSION, "kind": "Fit", "nodes": nodes, **found}
+    return {**document, "stopped": stopped} if stopped else document
