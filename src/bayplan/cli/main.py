@@ -19,6 +19,7 @@ from bayplan import __version__
 from bayplan.cli import (
     annotator,
     bench,
+    compare,
     completion,
     dev_cluster,
     explain,
@@ -75,6 +76,7 @@ _add(ASK, "simulate", simulate.simulate, simulate.EXAMPLES)
 _add(ASK, "explain", explain.explain, explain.EXAMPLES)
 _add(ASK, "what-if", what_if.what_if, what_if.EXAMPLES)
 _add(ASK, "fit", fit.fit, fit.EXAMPLES)
+_add(ASK, "compare", compare.compare, compare.EXAMPLES)
 _add(ASK, "place", place.place, place.EXAMPLES)
 _add(ASK, "snapshot", snapshot.snapshot, snapshot.EXAMPLES)
 _add(ASK, "replay", replay.replay, replay.EXAMPLES)

@@ -91,7 +91,7 @@ def reconfigured(given: Given, config: str, plugins: Plugins) -> Given:
     if not config:
         return dataclasses.replace(given, plugins=plugins)
     settings, warnings = _config([read_config(config)], plugins)
-    return dataclasses.replace(given, config=settings, plugins=plugins, warnings=warnings)
+    return dataclasses.replace(given, config=settings, plugins=plugins, warnings=[*given.warnings, *warnings])
 
 
 def documents_of(raws: Iterable[dict[str, Any]], source: str = "") -> list[Document]:

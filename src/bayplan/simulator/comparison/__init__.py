@@ -1,0 +1,1 @@
+"""Several configurations on the same cluster and workload: ``bayplan compare``.  Begin with ``comparing``."""

@@ -1,0 +1,69 @@
+"""
+Variants of a configuration: the same with other weights.
+
+``bayplan compare --weights`` makes them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from bayplan.errors import InputError
+from bayplan.framework.config.model import PluginRef, ProfileConfig
+from bayplan.framework.config.model import Plugins as PluginSets
+from bayplan.objects.mistakes import nearest
+from bayplan.objects.pod import Pod
+from bayplan.objects.workload import Workload
+from bayplan.plugins.defaults import OWN_PLUGINS
+from bayplan.plugins.plugin_set import Plugins
+from bayplan.simulator.loading import Given
+from bayplan.simulator.world import default_config
+
+MAX_WEIGHT = 100_000
+
+
+def read_weights(text: str) -> dict[str, int]:
+    """``NodeResourcesFit=5,ImageLocality=2``."""
+    found: dict[str, int] = {}
+    for part in text.split(","):
+        name, equals, number = (each.strip() for each in part.partition("="))
+        if not (name and equals and number.isdigit() and 0 < int(number) <= MAX_WEIGHT):
+            fix = f"write such as NodeResourcesFit=5,ImageLocality=2, each of 1 to {MAX_WEIGHT}"
+            raise InputError(f'"{part}" is no weight', field="--weights", fix=fix)
+        if name in found:
+            raise InputError(f"{name} has two weights", field="--weights", fix="leave one of them out")
+        found[name] = int(number)
+    return found
+
+
+def reweighted(given: Given, weights: Mapping[str, int]) -> Given:
+    """The same with other weights in every profile."""
+    known = {entry.name for entry in given.plugins.known}
+    for name in weights:
+        if name not in known:
+            near = nearest(name, known)
+            hint = f'; did you mean "{near}"?' if near else ""
+            raise InputError(f'there is no plugin "{name}"{hint}', field="--weights")
+    config, plugins = given.config, given.plugins
+    if config is None:
+        config = default_config(_pods(given))
+        plugins = Plugins(plugins.known, (*OWN_PLUGINS, *plugins.extra))
+    profiles = tuple(_profile(each, weights) for each in config.profiles)
+    return dataclasses.replace(given, config=config.model_copy(update={"profiles": profiles}), plugins=plugins)
+
+
+def _profile(profile: ProfileConfig, weights: Mapping[str, int]) -> ProfileConfig:
+    sets: PluginSets = profile.plugins
+    others = tuple(each for each in sets.score.enabled if each.name not in weights)
+    enabled = (*others, *(PluginRef(name=name, weight=weight) for name, weight in weights.items()))
+    score = sets.score.model_copy(update={"enabled": enabled})
+    return profile.model_copy(update={"plugins": sets.model_copy(update={"score": score})})
+
+
+def _pods(given: Given) -> list[Pod]:
+    pods = [each for each in given.objects if isinstance(each, Pod)]
+    made = (each for each in given.objects if isinstance(each, Workload))
+    return [*pods, *(Pod(metadata=each.metadata, spec=each.spec.template.spec) for each in made)]
+
+
