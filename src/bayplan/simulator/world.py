@@ -37,6 +37,7 @@ from bayplan.simulator.load.simulated_load import LoadOptions, SimulatedLoad
 from bayplan.simulator.load.wiring import is_profiled, loaded, long_running, tell_of_old_loads
 from bayplan.simulator.loading import Given
 from bayplan.simulator.object_store import StoredObjects
+from bayplan.simulator.policy_checking import without_effect
 from bayplan.simulator.rebalancer import Rebalancing, wants_rebalancing
 from bayplan.simulator.sizing import check_size
 from bayplan.simulator.timed_changes import Changes
@@ -119,6 +120,9 @@ def assemble(
     scheduler = make_scheduler(given, config, cluster, clock, seed, warn, remember_classes=remember_classes)
     if only is None:
         _warn_of_nobody(config, pods, warn)
+    asked = [pod for pod in pods if only is None or only.covers(pod, workloads)]
+    for warning in without_effect(given, asked, is_all=only is None):
+        warn(warning)
     _warn_of_left_out(given, _own_plugins(scheduler.profiles.values(), given.plugins.known), warn)
     changes = Changes(cluster, workloads, budgets, volumes, clock.now())
     changes.plan(given.later, given.ends)

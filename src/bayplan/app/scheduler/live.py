@@ -29,6 +29,9 @@ from bayplan.kube.informer import SILENCE_S
 from bayplan.kube.leader_election import LeaderElection
 from bayplan.kube.recorder import Recorder
 from bayplan.kube.writer import ApiWriter
+from bayplan.objects.pod import Pod
+from bayplan.objects.third_party.kosmos import WorkloadPolicy
+from bayplan.plugins.leaf_node_workload_policy.noticing import Overlooked, advice
 
 log = structlog.get_logger()
 
@@ -80,6 +83,7 @@ class LiveScheduler(Service):
             initial_backoff_s=config.pod_initial_backoff_seconds,
             max_backoff_s=config.pod_max_backoff_seconds,
         )
+        self._overlooked = Overlooked(self.engine.cache.objects, _warn_of_no_say)
         self._measuring = PodMetrics(self.metrics, self.engine.profiles, clock)
         evictions = Evictions(self._writer, self._recorder, self.engine.waiting, self.metrics, clock)
         self._executor = Executor(
@@ -193,6 +197,7 @@ class LiveScheduler(Service):
         """Pods that were decided together began together, and each took its share of the time."""
         if outcome.decision is not None:
             self._measuring.decided(outcome, started, took_s)
+            self._overlooked.look(outcome.decision.pod)
         self._executor.carry_out(outcome.intents, started)
 
     def _until_wakeup(self) -> float | None:
@@ -205,3 +210,12 @@ class LiveScheduler(Service):
     def _tell(self, event: Event) -> None:
         self._executor.carry_out(self.engine.handle(event))
         self._executor.woken.set()
+
+
+def _warn_of_no_say(policy: WorkloadPolicy, pod: Pod) -> None:
+    log.warning(
+        "pods match a WorkloadPolicy without naming it, so it has no say there",
+        policy=policy.key,
+        pod=pod.key,
+        fix=advice(policy),
+    )

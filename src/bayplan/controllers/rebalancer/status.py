@@ -16,9 +16,10 @@ from bayplan.controllers.rebalancer.deletion_costs import foreign_costs
 from bayplan.controllers.rebalancer.survey import Domain, Survey
 from bayplan.objects.deletion_cost import DELETION_COST
 from bayplan.objects.meta import StatusCondition
-from bayplan.objects.third_party.kosmos import POLICY_LABEL, DomainStatus, WorkloadPolicy, WorkloadPolicyStatus
+from bayplan.objects.third_party.kosmos import DomainStatus, WorkloadPolicy, WorkloadPolicyStatus
 from bayplan.objects.third_party.kosmos_validating import unusual_spellings
 from bayplan.objects.times import format_time
+from bayplan.plugins.leaf_node_workload_policy.noticing import advice
 from bayplan.plugins.leaf_node_workload_policy.reading import names_policy
 
 VALID, SATISFIED, EFFECTIVE, REBALANCING = "Valid", "Satisfied", "Effective", "Rebalancing"
@@ -108,7 +109,7 @@ def effect(survey: Survey, *, writes_costs: bool = True) -> Finding | None:
     if unnamed:
         told["PodsWithoutLabel"] = (
             f"{unnamed} pods match the labelSelector and name no policy, so they count and go anywhere; "
-            f"write the label {POLICY_LABEL}: {survey.policy.name} under spec.template.metadata.labels"
+            + advice(survey.policy)
         )
     if foreign:
         owners = sorted({f"{owner.kind} {owner.name}" for pod in foreign if (owner := pod.controller) is not None})
