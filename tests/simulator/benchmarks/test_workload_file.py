@@ -76,6 +76,22 @@ MEASURE = "- measure: {}\n"
             STEPS + "- createPods: {count: many}\n" + MEASURE,
             'steps[0].createPods.count: "many" is no count; write a number, nodes, pods, or a share such as pods / 10',
         ),
+        (
+            STEPS + "- createObjects: {count: 2147483647, template: {}}\n" + MEASURE,
+            "steps[0].createObjects.count: 2147483647 is too many; write at most 10000000",
+        ),
+        (
+            STEPS + "- createPods: {count: pods * 99999999999}\n" + MEASURE,
+            'steps[0].createPods.count: "pods * 99999999999" is too many; write at most 10000000',
+        ),
+        (
+            STEPS + "- createPods: {templates: [{}, {metadata: 1}]}\n" + MEASURE,
+            "steps[0].createPods.templates[1]: metadata is 1; write a mapping",
+        ),
+        (
+            STEPS + "- createNodes: {template: {status: []}}\n" + MEASURE,
+            "steps[0].createNodes.template: status is []; write a mapping",
+        ),
         (STEPS + "- createPods: {templates: {}}\n" + MEASURE, "steps[0].createPods.templates: must be a list, not {}"),
         (STEPS + "- createObjects: {}\n" + MEASURE, "steps[0].createObjects.template: is missing, but required"),
         (STEPS + "- churn: {everyPods: 0}\n" + MEASURE, "steps[0].churn.everyPods: must be greater than 0, not 0"),

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from bayplan.errors import InputError, InputErrors
 from bayplan.framework.config.mistakes import did_you_mean, found_by_pydantic, shown
@@ -23,18 +23,33 @@ FOLDER = Path(__file__).with_name("workloads")
 SUFFIXES = (".yaml", ".yml")
 
 Manifest = dict[str, Any]
+MOST = 10_000_000
+"""Of anything; more is a slip of the pen, and would fill memory."""
 
 _COUNT = re.compile(r"(\d+)|(nodes|pods)(?: *([*/]) *([1-9]\d*))?")
 
 
 def _checked_count(written: object) -> str:
-    if not _COUNT.fullmatch(str(written)):
+    found = _COUNT.fullmatch(str(written))
+    if not found:
         raise ValueError(f"{shown(written)} is no count; write a number, nodes, pods, or a share such as pods / 10")
+    number, _, _, factor = found.groups()
+    if int(number or factor or 0) > MOST:
+        raise ValueError(f"{shown(written)} is too many; write at most {MOST}")
     return str(written)
+
+
+def _checked_template(written: Manifest) -> Manifest:
+    for part in ("metadata", "spec", "status"):
+        if not isinstance(written.get(part, {}), dict):
+            raise ValueError(f"{part} is {shown(written[part])}; write a mapping")
+    return written
 
 
 Count = Annotated[str, BeforeValidator(_checked_count)]
 """A number, or a size of the run: ``nodes``, ``pods``, ``pods / 10``, ``nodes * 2``."""
+Template = Annotated[Manifest, AfterValidator(_checked_template)]
+"""An object, or what is laid over the usual one."""
 
 
 class _Part(BaseModel):
@@ -45,14 +60,14 @@ class CreateNodes(_Part):
     """Nodes ``node-0`` and on; the template is laid over the usual node."""
 
     count: Count = "nodes"
-    template: Manifest = Field(default_factory=dict)
+    template: Template = Field(default_factory=dict)
 
 
 class CreateObjects(_Part):
     """Anything else a pod may need: Services, claims, classes."""
 
     count: Count = "1"
-    template: Manifest
+    template: Template
 
 
 class CreatePods(_Part):
@@ -61,7 +76,7 @@ class CreatePods(_Part):
     name: str = "pod"
     count: Count = "pods"
     atMost: Count | None = None
-    templates: list[Manifest] = Field(default=[{}], min_length=1)
+    templates: list[Template] = Field(default=[{}], min_length=1)
     pending: bool = False
     """They are not to be bound, whatever happens."""
 
@@ -71,7 +86,7 @@ class Churn(_Part):
 
     name: str = "churn"
     everyPods: int = Field(gt=0)
-    template: Manifest = Field(default_factory=dict)
+    template: Template = Field(default_factory=dict)
     """Of a pod unless it has a kind."""
     recreate: bool = False
     """The one before goes when the next one comes."""
@@ -122,8 +137,8 @@ class Step(_Part):
 class Sizes(_Part):
     """How large a run is unless its command says otherwise."""
 
-    nodes: int = Field(default=5000, gt=0)
-    pods: int = Field(default=5000, gt=0)
+    nodes: int = Field(default=5000, gt=0, le=MOST)
+    pods: int = Field(default=5000, gt=0, le=MOST)
 
     def count(self, written: Count) -> int:
         """What a count of the file comes to; a share of something is at least one."""
