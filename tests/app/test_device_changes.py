@@ -47,7 +47,7 @@ async def test_a_bind_that_fails_gives_the_reservation_back_and_keeps_the_device
     await set_up(cluster, "gpu-0")
     await claim(cluster, "c")
     async with running(cluster.plane) as run:
-        run.faults.on("POST", "/binding$", Answer(500), times=1)
+        run.faults.on("POST", "/binding$", Answer(400), times=1)
         await pod_with(cluster, "p1", "c")
         assert await cluster.bound("p1") == "n1"
         written = [body["status"] for _, path, body in run.faults.bodies if path.endswith("/resourceclaims/c/status")]
@@ -61,7 +61,7 @@ async def test_a_reservation_that_is_given_back_slowly_does_not_go_after_the_pod
     await set_up(cluster, "gpu-0")
     await claim(cluster, "c")
     async with running(cluster.plane) as run:
-        hold = Hold(then=Answer(500))
+        hold = Hold(then=Answer(400))
         run.faults.on("POST", "/binding$", hold, times=1)
         await pod_with(cluster, "p1", "c")
         await asyncio.wait_for(hold.reached.wait(), 10)
@@ -135,7 +135,6 @@ async def test_a_claim_that_is_deleted_while_its_pod_waits_can_be_made_again(clu
         await says(cluster, "p1", NOTHING_LEFT)
         await call(cluster, "delete", "ResourceClaim", "c", cluster.namespace)
         await change_slice(cluster, 2, "gpu-0")
-        await says(cluster, "p1", "could not find ResourceClaim")
         await claim(cluster, "c")
         assert await cluster.bound("p1") == "n1"
     assert devices(await stored(cluster, "c")) == ["gpu-0"]

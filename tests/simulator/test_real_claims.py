@@ -82,10 +82,7 @@ class Claims(Story):
         found: State = {}
         for record in cluster.records.values():
             if not record.is_gone:
-                found[f"pod {record.pod.name}"] = (
-                    record.pod.node_name or "",
-                    "ended" if record.pod.is_terminal else "",
-                )
+                found[f"pod {record.pod.name}"] = (record.pod.node_name or "",)
         for kind, namespace, name in cluster.objects:
             if kind == "ResourceClaim":
                 one = cluster.objects.get(kind, namespace, name)
