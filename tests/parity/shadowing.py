@@ -22,11 +22,15 @@ from pathlib import Path
 import yaml
 
 from bayplan.app.config_file import read_config
+from bayplan.app.scheduler.informers import ALWAYS_READ
 from bayplan.app.shadow.live import LiveShadow, ShadowOptions
 from bayplan.app.shell.process import ServiceOptions
+from bayplan.app.snapshot.recorder import Recorder, RecorderOptions
+from bayplan.app.snapshot.recording_file import RecordingFile
 from bayplan.controllers.shadow.tally import Tally, row
 from bayplan.controllers.shadow.verdict import QUIET, Verdict
 from bayplan.framework.config.model import LeaderElection
+from bayplan.objects.kinds import is_built_in, those
 from bayplan.plugins.plugin_set import make_profiles, registry
 from hack.dev_cluster.kubelets import Kubelets
 from tests.support.api import Object
@@ -36,7 +40,6 @@ from tests.support.live import Cluster, client_of, close, until
 ZONES = 3
 SMALL = 4
 """Nodes of a pool that is full of unimportant pods."""
-SETTLE_S = 1.0
 DEFAULT = "default-scheduler"
 
 
@@ -67,7 +70,6 @@ async def shadowing(
         service=ServiceOptions(election=LeaderElection(leader_elect=False)),
         config=settings,
         profile=settings.profiles[0].scheduler_name,
-        settle_s=SETTLE_S,
     )
     verdicts: list[Verdict] = []
     known, _ = registry(discover=False)
@@ -81,6 +83,24 @@ async def shadowing(
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         await close(client)
+
+
+@asynccontextmanager
+async def recording(plane: ControlPlane, path: Path) -> AsyncIterator[Recorder]:
+    """A recorder, from the moment it has seen the cluster; at the end of the block the file is whole."""
+    client, _ = client_of(plane.kubeconfig())
+    plugins = registry(discover=False)
+    kinds = [kind for kind in those({*ALWAYS_READ, *plugins.reads}) if is_built_in(kind) and not kind.is_optional]
+    with RecordingFile(path) as file:
+        recorder = Recorder(client, kinds, file, RecorderOptions(path=path, plugins=plugins), lambda text: None)
+        task = asyncio.ensure_future(recorder.run())
+        await until(lambda: path.stat().st_size > 0 and recorder.objects, "the recorder to begin")
+        yield recorder
+        await asyncio.sleep(0.3)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        recorder.end()
+    await close(client)
 
 
 # -- the cluster --
@@ -310,6 +330,7 @@ async def run(
     seed: int = 0,
     configs: Sequence[Path | None] = (None,),
     scheduler_config: Object | None = None,
+    record: Path | None = None,
 ) -> Ran:
     """All of it on a control plane that runs already, whose kube-scheduler is started and ended here."""
     cluster = Cluster(plane)
@@ -324,6 +345,8 @@ async def run(
     try:
         async with AsyncExitStack() as stack:
             shadows = [await stack.enter_async_context(shadowing(plane, config)) for config in configs]
+            if record is not None:
+                await stack.enter_async_context(recording(plane, record))
             started = time.perf_counter()
             bound, waiting = await arrive(cluster, pods, nodes_count, at_once, seed)
             took_s = time.perf_counter() - started
@@ -353,6 +376,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--verdicts", type=Path, metavar="FILE", help="where to write all verdicts of the first, as JSON lines"
     )
+    parser.add_argument("--record", type=Path, metavar="FILE", help="record the run as well, for bayplan replay")
     options = parser.parse_args(arguments)
     given = yaml.safe_load(options.scheduler_config.read_text()) if options.scheduler_config else None
     with ControlPlane() as plane:
@@ -365,6 +389,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 seed=options.seed,
                 configs=options.config or [None],
                 scheduler_config=given,
+                record=options.record,
             )
         )
     print(f"{options.pods} pods on {options.nodes} nodes in {ran.took_s:.0f} s: {ran.bound} bound, {ran.waiting} wait")

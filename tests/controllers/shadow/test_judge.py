@@ -186,6 +186,28 @@ def test_a_node_that_is_noted_after_the_decision_leaves_us_our_choice() -> None:
     assert shadow.bind(noted, "a").finding is Finding.AGREE
 
 
+def test_a_pod_that_is_being_prepared_counts_for_the_pods_that_come_after_it() -> None:
+    """It was decided, and its scheduler counts it on its node, although its bind is seen much later."""
+    shadow = Shadow(node("a").cpu(4), node("b").cpu(2))
+    first = pod("first").cpu(4).priority(-5)
+    noted = made(first.nominated("a"))
+    shadow.take(came(first))
+    shadow.take(PodChanged(made(first), noted))
+    assert shadow.come_and_bind(P, "b").finding is Finding.AGREE
+    assert [each.name for each in shadow.judge.engine.queue.nominated("a")] == ["first"]
+    assert shadow.bind(noted, "a").finding is Finding.AGREE
+
+
+def test_a_pod_that_was_noted_while_another_waited_may_have_been_decided_before_it() -> None:
+    shadow = Shadow(node("a").cpu(4), node("b").cpu(2))
+    first = pod("first").cpu(4).priority(-5)
+    shadow.take(came(first))
+    shadow.take(came(P))
+    shadow.take(PodChanged(made(first), made(first.nominated("a"))))
+    verdict = shadow.bind(P, "b")
+    assert (verdict.finding, verdict.message) == (Finding.RACE, "theirs if decided after the bind of default/first")
+
+
 def test_a_node_that_somebody_set_aside_is_not_called_a_difference() -> None:
     shadow = Shadow(node("a").cpu(4), node("b").cpu(2))
     noted = made(P.nominated("b"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -34,6 +34,19 @@ SET_ASIDE = "its node had been set aside for it in its status before it was deci
 Ahead = Callable[[], Sequence[Dated]]
 
 
+@dataclass(frozen=True, slots=True)
+class _Noted:
+    """A pod whose status got a node after it was decided: what it said before, the pod, and when that was seen."""
+
+    before: str
+    pod: Pod
+    at: float
+
+    def as_bind(self) -> PodChanged:
+        """What the scheduler that decided it counts with already."""
+        return PodChanged(self.pod, self.pod.assigned_to(self.pod.nominated_node_name))
+
+
 class Judge:
     """
     Takes events in the order in which they happened.
@@ -51,8 +64,8 @@ class Judge:
         self._arrivals: dict[str, Arrival] = {}
         """When pods came that have no node yet, or got theirs lately."""
         self._bound: deque[tuple[float, str]] = deque()
-        self._expected: dict[str, str] = {}
-        """Pods whose status got a node after they were decided, and the one it named before."""
+        self._noted: dict[str, _Noted] = {}
+        """Waiting pods that were decided: their status names the node while volumes and devices are prepared."""
         self._number = 0
 
     def learn(self, event: Event) -> None:
@@ -89,20 +102,24 @@ class Judge:
         if name not in self.engine.profiles:
             return unjudged(at, bound, f'no profile is for the scheduler "{name}"')
         pod = _of_profile(self._undecided(bind.old, bound.node_name), name)
+        came_at = self._arrivals[pod.uid].at if pod.uid in self._arrivals else float("-inf")
+        others = [noted for uid, noted in self._noted.items() if uid != pod.uid]
+        visible = Order(ahead=tuple(noted.as_bind() for noted in others if noted.at <= came_at))
         with self._claims_as_before(pod):
-            verdict = self._verdict(at, bound, pod)
+            verdict = self._verdict(at, bound, pod, visible)
             if not verdict.is_different:
                 return verdict
-            order = self._explaining(pod, bound, verdict, ahead())
+            later = [Dated(noted.at, noted.as_bind()) for noted in others if noted.at > came_at]
+            order = self._explaining(pod, bound, verdict, visible, [*later, *ahead()])
             if order is not None:
                 return replace(verdict, finding=Finding.RACE, message=f"theirs if {order}")
             if self._may_be_set_aside(pod, bind.old):
-                nominated = self._verdict(at, bound, _of_profile(bind.old, name))
+                nominated = self._verdict(at, bound, _of_profile(bind.old, name), visible)
                 return verdict if nominated.is_different else unjudged(at, bound, SET_ASIDE)
             return verdict
 
-    def _verdict(self, at: float, bound: Pod, pod: Pod) -> Verdict:
-        ours, told = self._ask(pod, bound.node_name, Order())
+    def _verdict(self, at: float, bound: Pod, pod: Pod, order: Order) -> Verdict:
+        ours, told = self._ask(pod, bound.node_name, order)
         return judged(at, bound, bound.node_name, ours, told)
 
     def _ask(self, pod: Pod, theirs: str, order: Order) -> tuple[str | None, Tip]:
@@ -112,21 +129,23 @@ class Judge:
             decision = imagined.decide(pod)
             return decision.node, tip(decision, theirs)
 
-    def _explaining(self, pod: Pod, bound: Pod, verdict: Verdict, ahead: Sequence[Dated]) -> Order | None:
+    def _explaining(
+        self, pod: Pod, bound: Pod, verdict: Verdict, visible: Order, ahead: Sequence[Dated]
+    ) -> Order | None:
         """The order in which their node is ours, too; ``None`` if there is none."""
         recent = [each for each in self._recent if each.at >= verdict.at - WINDOW_S]
         tried = orders(pod, bound.node_name, verdict.ours, recent, ahead, self._arrivals)
         for order in distinct(tried):
-            _, told = self._ask(pod, bound.node_name, order)
+            _, told = self._ask(pod, bound.node_name, order.after(visible))
             if OF_TIP[told.how] in QUIET:
                 return order
         return None
 
     def _undecided(self, pod: Pod, theirs: str) -> Pod:
         """The pod as it was before it was decided: kube-scheduler notes the node that it expects to bind to."""
-        before = self._expected.get(pod.uid)
-        is_noted = before is not None and pod.nominated_node_name == theirs
-        return pod.nominated_to(before or "") if is_noted else pod
+        noted = self._noted.get(pod.uid)
+        is_theirs = noted is not None and pod.nominated_node_name == theirs
+        return pod.nominated_to(noted.before) if noted is not None and is_theirs else pod
 
     def _may_be_set_aside(self, undecided: Pod, pod: Pod) -> bool:
         """Did somebody note a node for a pod that needs no preparing?  It may not have been its scheduler."""
@@ -135,13 +154,17 @@ class Judge:
 
     @contextmanager
     def _set_aside_as_in(self, order: Order, asked: Pod) -> Iterator[None]:
-        """Nodes are set aside for other pods that still wait as they were in that order."""
+        """Nodes are set aside for other pods that still wait as they were in that order, and not for placed ones."""
         undone = [
-            PodChanged(nomination.new, nomination.old)
-            for nomination in order.nominations
-            if nomination.new.uid in self._arrivals
-            and nomination.new.uid != asked.uid
-            and self.engine.cache.pod(nomination.new.uid) is None
+            *(PodChanged(nomination.new, nomination.old) for nomination in order.nominations),
+            *(PodChanged(bind.old, bind.old.nominated_to("")) for bind in order.ahead if bind.old.nominated_node_name),
+        ]
+        undone = [
+            event
+            for event in undone
+            if event.old.uid in self._arrivals
+            and event.old.uid != asked.uid
+            and self.engine.cache.pod(event.old.uid) is None
         ]
         for event in undone:
             self.engine.handle(self._of_profile(event))
@@ -185,25 +208,27 @@ class Judge:
             case PodAdded(pod) if not pod.node_name:
                 self._arrivals[pod.uid] = Arrival(self._number, at)
             case PodChanged(old, new) if not new.node_name:
-                self._note_nomination(old, new)
+                self._note_nomination(old, new, at)
             case PodDeleted(pod):
                 self._arrivals.pop(pod.uid, None)
-                self._expected.pop(pod.uid, None)
+                self._noted.pop(pod.uid, None)
 
-    def _note_nomination(self, old: Pod, new: Pod) -> None:
+    def _note_nomination(self, old: Pod, new: Pod, at: float) -> None:
         """A node that preemption made room on comes with the condition that tells of the failed attempt."""
+        known = self._noted.get(new.uid)
         if old.nominated_node_name == new.nominated_node_name:
-            return
-        if new.nominated_node_name and old.condition("PodScheduled") == new.condition("PodScheduled"):
-            self._expected.setdefault(new.uid, old.nominated_node_name)
+            if known is not None:
+                self._noted[new.uid] = _Noted(known.before, new, known.at)
+        elif new.nominated_node_name and old.condition("PodScheduled") == new.condition("PodScheduled"):
+            self._noted[new.uid] = _Noted(known.before if known else old.nominated_node_name, new, at)
         else:
-            self._expected.pop(new.uid, None)
+            self._noted.pop(new.uid, None)
 
     def _remember(self, dated: Dated) -> None:
         if matters(dated.event):
             self._recent.append(dated)
         if is_bind(dated.event):
-            self._expected.pop(dated.event.new.uid, None)
+            self._noted.pop(dated.event.new.uid, None)
             self._bound.append((dated.at, dated.event.new.uid))
         while self._bound and (self._bound[0][0] < dated.at - WINDOW_S or len(self._bound) > MOST_RECENT):
             self._arrivals.pop(self._bound.popleft()[1], None)

@@ -41,6 +41,10 @@ class Order:
     """The newest first."""
     ahead: tuple[PodChanged, ...] = ()
 
+    def after(self, other: Order) -> Order:
+        """This order, on top of what is certain."""
+        return Order((*self.undone, *other.undone), (*other.ahead, *self.ahead))
+
     @property
     def nominations(self) -> tuple[PodChanged, ...]:
         """Of what is undone: nodes that were set aside for pods.  The queue keeps them, and not the cluster."""
