@@ -41,8 +41,8 @@ parity: $(STAMP) kube ## random clusters beside the real kube-scheduler: make pa
 	$(PY) -m tests.parity --seeds $(SEEDS)
 
 shadow: $(STAMP) kube ## the shadow beside the real kube-scheduler on 1,000 pods, one at a time and many at once
-	$(PY) -m tests.parity.shadowing --pods 1000
-	$(PY) -m tests.parity.shadowing --pods 1000 --at-once 25
+	$(PY) -m tests.parity.shadowing --pods 1080
+	$(PY) -m tests.parity.shadowing --pods 1080 --at-once 25
 
 mutate: $(STAMP) ## mutated inputs through the commands, in bounded time and memory: make mutate COUNT=200000
 	$(PY) -m tests.mutation --count $(COUNT)

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import bayplan
-from bayplan.app.install_manifests import ALL, APART, ON_REQUEST, PARTS, manifests
+from bayplan.app.install_manifests import ALL, APART, PARTS, manifests
 from bayplan.app.scheduler.informers import kinds_for
 from bayplan.framework.config.loading import load_config
 from bayplan.framework.config.model import SchedulerConfig
@@ -39,7 +39,7 @@ def pod_spec() -> dict[str, Any]:
     return spec
 
 
-@pytest.mark.parametrize("part", [*PARTS, *ON_REQUEST])
+@pytest.mark.parametrize("part", [*PARTS, "shadow"])
 def test_every_file_of_a_part_is_printed_in_the_order_of_its_kustomization(part: str) -> None:
     listed = yaml.safe_load((SOURCE / part / "kustomization.yaml").read_text())["resources"]
     apart = {file for folder, file in APART.values() if folder == part}

@@ -30,7 +30,8 @@ RARE = {
     for field in ("cpuSeconds", "secondsForNodes", "bytesPerPod", "peakBytes", "clusters", "placements", "chosen",
                   "milliseconds", "cpuMilliseconds")
 } | {("Simulation", "stopped"), *(("Simulation", f"summary.{end}") for end in ("evicted", "scaledIn", "lost", "lostForGood", "deleted", "errors"))} | {
-    ("Simulation", "pods[].error"), ("Explanation", "error"), ("Explanation", "rejectedBy")} | {
+    ("Simulation", "pods[].error"), ("Explanation", "error"), ("Explanation", "rejectedBy"),
+    ("Replay", "summary.unjudgedBecause.*")} | {
     ("PlacementResult", f"spread[].{field}") for field in ("minDomains", "weights", "weights.*", "others", "others.*")
 }  # fmt: skip
 """Documented, and too dear or too odd to bring about here."""

@@ -16,10 +16,7 @@ import yaml
 
 ALL = "all"
 PARTS = ("crds", "scheduler", "rebalancer", "annotator", "sticky-vm", "placement")
-"""A folder each.  Kinds come before the services that read them."""
-
-ON_REQUEST = ("shadow",)
-"""Folders that are printed only when asked for: not everybody who runs Bayplan wants them."""
+"""A folder each.  Kinds come before the services that read them.  ``shadow`` is one, too, for those who ask for it."""
 
 APART: dict[str, tuple[str, str]] = {
     "prometheus-rules": ("prometheus", "rules.yaml"),

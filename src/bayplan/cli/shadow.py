@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bayplan.controllers.shadow.verdict import Verdict
 
 EXAMPLES = """\
-bayplan shadow                                 # the default plugins, beside kube-scheduler
+bayplan shadow                                 # with the default plugins
 bayplan shadow --config scheduler.yaml --profile bayplan
 bayplan shadow --for 10m -o json > verdicts.jsonl
 """

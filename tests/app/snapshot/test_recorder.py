@@ -4,41 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from bayplan.app.config_file import read_config
-from bayplan.app.snapshot.recorder import Recorder, RecorderOptions
-from bayplan.app.snapshot.recording_file import RecordingFile
-from bayplan.objects.kinds import those
 from bayplan.plugins.plugin_set import registry
 from bayplan.simulator.replay.replaying import Replayed, replay
+from tests.parity.shadowing import recording
 from tests.support.control_plane import ControlPlane
-from tests.support.live import Cluster, client_of, close, running, until
+from tests.support.live import Cluster, running
 
 pytestmark = [pytest.mark.kube, pytest.mark.slow]
-
-KINDS = ("Namespace", "Node", "Pod", "Service", "PersistentVolumeClaim", "PersistentVolume", "StorageClass")
-
-
-@asynccontextmanager
-async def recording(cluster: Cluster, path: Path, **options: Any) -> AsyncIterator[Recorder]:
-    client, _ = client_of(cluster.plane.kubeconfig())
-    given = RecorderOptions(path=path, plugins=registry(discover=False), **options)
-    with RecordingFile(path) as file:
-        recorder = Recorder(client, those(KINDS), file, given, lambda warning: None)
-        task = asyncio.ensure_future(recorder.run())
-        await until(lambda: path.exists() and b'"synced"' in path.read_bytes(), "the recorder to begin")
-        yield recorder
-        await asyncio.sleep(0.3)  # the watch has told of the last change
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        recorder.end()
-    await close(client)
 
 
 def replayed(path: Path) -> Replayed:
@@ -62,7 +39,7 @@ async def test_what_the_live_scheduler_did_is_decided_again_as_it_was(
     labels = {"labels": {"app": "secret-app"}}
     term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "secret-app"}}}
     away = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-    async with recording(cluster, path, is_anonymous=anonymous) as recorder, running(cluster.plane):
+    async with recording(cluster.plane, path, is_anonymous=anonymous) as recorder, running(cluster.plane):
         for name in ("secret-1", "secret-2"):
             await cluster.pod(name, metadata=labels, affinity=away)
             await cluster.bound(name)
@@ -82,7 +59,7 @@ async def test_what_the_live_scheduler_did_is_decided_again_as_it_was(
 
 async def test_a_change_of_which_nothing_is_read_is_not_written(cluster: Cluster, tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    async with recording(cluster, path) as recorder:
+    async with recording(cluster.plane, path) as recorder:
         patch = {"metadata": {"annotations": {"example.com/heartbeat": "1"}}}
         await asyncio.to_thread(cluster.api.patch, "Node", "n1", patch)
         await asyncio.to_thread(cluster.api.patch, "Node", "n1", {"metadata": {"labels": {"rack": "r1"}}})

@@ -97,7 +97,8 @@ def orders(
     ]
     binds = [event for event in past if is_bind(event)]
     changes = [event for event in past if not is_bind(event)][:MOST_CHANGES]
-    later = [event for dated in ahead if is_bind(event := dated.event) and event.new.uid in arrivals]
+    known = {event.new.uid: event for dated in ahead if is_bind(event := dated.event) and event.new.uid in arrivals}
+    later = list(known.values())
     queued = Order(
         tuple(bind for bind in binds if _is_before(pod, bind.new, arrivals)),
         tuple(bind for bind in later if _is_before(bind.new, pod, arrivals)),
