@@ -27,7 +27,6 @@ bayplan shadow --for 10m -o json > verdicts.jsonl
 PORT = 10264
 COUNTS_EVERY_S = 10.0
 ON_TERMINAL_EVERY_S = 0.2
-API_VERSION = "bayplan.io/v1alpha1"
 
 
 class Form(StrEnum):
@@ -128,6 +127,8 @@ class _Lines:
         self._line("ShadowSummary", {"summary": self._tally.as_document()})
 
     def _line(self, kind: str, document: dict[str, Any]) -> None:
+        from bayplan.simulator.explain.explanation import API_VERSION
+
         write(json.dumps({"apiVersion": API_VERSION, "kind": kind, **document}, ensure_ascii=False) + "\n")
 
 

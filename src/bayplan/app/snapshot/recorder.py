@@ -33,8 +33,9 @@ from bayplan.objects.kinds import Kind, kind_of, named, those
 from bayplan.objects.pod import Pod
 from bayplan.objects.times import format_micro_time
 from bayplan.plugins.plugin_set import Plugins
+from bayplan.simulator.explain.explanation import API_VERSION
 from bayplan.simulator.replay.merge_patch import difference
-from bayplan.simulator.replay.recording import API_VERSION, KIND, Key
+from bayplan.simulator.replay.recording import KIND, Key
 
 SETTLE_S = 0.5
 Warn = Callable[[str], None]

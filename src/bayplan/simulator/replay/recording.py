@@ -44,9 +44,9 @@ from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.objects.times import parse_time
+from bayplan.simulator.explain.explanation import API_VERSION
 from bayplan.simulator.replay.merge_patch import merged
 
-API_VERSION = "bayplan.io/v1alpha1"
 KIND = "Recording"
 _GZIP = b"\x1f\x8b"
 NOT_ONE = "this is not a recording"

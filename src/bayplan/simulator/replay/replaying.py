@@ -24,8 +24,9 @@ from bayplan.engine.scheduler import Scheduler
 from bayplan.framework.config.model import SchedulerConfig
 from bayplan.framework.registry import IN_TREE
 from bayplan.plugins.plugin_set import Plugins, make_profiles
+from bayplan.simulator.explain.explanation import API_VERSION
 from bayplan.simulator.replay import recording
-from bayplan.simulator.replay.recording import API_VERSION, Recording
+from bayplan.simulator.replay.recording import Recording
 
 AHEAD_S = 2.0
 """How far is looked ahead for binds that were under way."""
