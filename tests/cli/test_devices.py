@@ -86,5 +86,5 @@ def test_a_claim_takes_256_pods_and_the_next_are_told(shell: Shell) -> None:
     assert all("resourceclaim in use" in each["message"] for each in waiting)
     assert pods["plain"]["state"] == "Bound"
     told = shell.run("simulate", "-f", "cluster.yaml", "-o", "manifests").out
-    held = [each for each in yaml.safe_load_all(told) if each["kind"] == "ResourceClaim"]
+    held = [each for each in yaml.safe_load(told)["items"] if each["kind"] == "ResourceClaim"]
     assert [len(each["status"]["reservedFor"]) for each in held] == [256]
