@@ -243,6 +243,14 @@ class Pod(ApiObject, HasSpec, frozen=True, kw_only=True):
     def spread_constraints(self) -> tuple[SpreadConstraint, ...]:
         return self.template.spread_constraints
 
+    @property
+    def hard_spread_constraints(self) -> tuple[SpreadConstraint, ...]:
+        return self.template.hard_spread_constraints
+
+    @property
+    def soft_spread_constraints(self) -> tuple[SpreadConstraint, ...]:
+        return self.template.soft_spread_constraints
+
     # -- changed copies --
 
     def evolve(self, **changes: Any) -> Pod:
