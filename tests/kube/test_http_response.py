@@ -140,9 +140,10 @@ def test_nothing_of_an_answer_waits_for_the_garbage_collector() -> None:
     gc.collect()
     gc.disable()
     try:
-        for _ in range(100):
+        answers = 1000
+        for _ in range(answers):
             assert AnswerReader().feed(KNOWN) is not None
-        assert gc.collect() == 0
+        assert gc.collect() < answers  # other threads of the process may leave a few
     finally:
         gc.enable()
 
