@@ -82,17 +82,19 @@ class _Filling:
         return True
 
     def is_full(self, outcome: Outcome) -> bool:
-        """The first of them that has no place, and can make none, ends it: the others are like it."""
+        """The first of them that has no place ends it: the others are like it.  Where others may go, they may come yet."""
         decision = outcome.decision
-        if decision is None or decision.node is not None or decision.victims:
+        if self._wish.may_preempt or decision is None or decision.node is not None:
             return False
-        return decision.pod.uid in self._ours and not decision.pod.nominated_node_name
+        return decision.pod.uid in self._ours
 
     def _next_chunk(self) -> int:
         """No more than could fit by amounts, but for one that shows why not."""
-        chunk, self._chunk = self._chunk, min(LARGEST, self._chunk * 4)
         example = self._pods.example
-        if example is None or self._wish.may_preempt:
+        if self._wish.may_preempt:
+            return FIRST
+        chunk, self._chunk = self._chunk, min(LARGEST, self._chunk * 4)
+        if example is None:
             return chunk
         return min(chunk, 1 + _by_amounts(self._world, example))
 

@@ -7,7 +7,7 @@ one alone cannot hold everything, others are added; then dear nodes are left out
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 
 Plan = dict[str, int]
 Search = Generator[Plan, int, Plan]
@@ -45,7 +45,9 @@ class _Search:
             start = self._best[2]
             for name in self._prices:
                 yield from self._grow(start, name, 1)
-        yield from self._improve()
+        # From each list that holds as much as the best: the cheapest to begin with need not lead to the cheapest.
+        for key in [key for key, left in self._known.items() if left == self._best[0]]:
+            yield from self._improve(dict(key))
         return self._best[2]
 
     def _try(self, plan: Plan) -> Generator[Plan, int, int]:
@@ -80,23 +82,24 @@ class _Search:
             else:
                 low = middle
 
-    def _improve(self) -> Generator[Plan, int, None]:
+    def _improve(self, plan: Plan) -> Generator[Plan, int, None]:
         """One dear node less, or a cheaper one in its place, while that holds as much."""
-        better = True
-        while better:
-            better = False
-            left, price, plan = self._best
-            for dear in sorted(plan, key=lambda name: -self._prices[name]):
-                fewer = {**plan, dear: plan[dear] - 1}
-                if plan[dear] < 1:
-                    continue
-                cheaper = [name for name in self._prices if self._prices[name] < self._prices[dear]]
-                for other in [fewer, *({**fewer, name: fewer.get(name, 0) + 1} for name in cheaper)]:
-                    if (yield from self._try(other)) <= left and self._price(other) < price:
-                        better = True
-                        break
-                if better:
+        left = self._best[0]
+        better: Plan | None = plan
+        while better is not None:
+            plan, better = better, None
+            for other in self._cheaper(plan):
+                if (yield from self._try(other)) <= left:
+                    better = other
                     break
+
+    def _cheaper(self, plan: Plan) -> Iterator[Plan]:
+        for dear in sorted(plan, key=lambda name: -self._prices[name]):
+            if plan[dear]:
+                fewer = {**plan, dear: plan[dear] - 1}
+                yield fewer
+                cheaper = [name for name in self._prices if self._prices[name] < self._prices[dear]]
+                yield from ({**fewer, name: fewer.get(name, 0) + 1} for name in cheaper)
 
     def _price(self, plan: Plan) -> float:
         return sum(self._prices[name] * count for name, count in plan.items())
