@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict
 
 import pytest
 
 from tests.parity.generating import Cluster, generate
+from tests.parity.generating.device_style import FIRST_DEVICE_SEED, FIRST_TAINT_RULE_SEED
 from tests.parity.generating.pods import FEATURES
 from tests.parity.generating.style import EVERYTHING, FIRST_FULL_SEED, FIRST_STORAGE_SEED, STORAGE_STYLES, STYLES
 
@@ -34,6 +36,30 @@ STORAGE_MARKS = {
     ],
     "what drivers say": ["migrated-plugins", "maximumVolumeSize", "storageCapacity", "allowedTopologies", "attacher"],
 }
+DEVICE_MARKS = {
+    "every choice of nodes": ['"nodeName"', '"allNodes"', '"nodeSelector"', "perDeviceNodeSelection"],
+    "what devices have": [
+        "consumesCounters",
+        "allowMultipleAllocations",
+        "requestPolicy",
+        "bindingConditions",
+        "bindsToNode",
+    ],
+    "what claims ask for": [
+        "firstAvailable",
+        '"All"',
+        "adminAccess",
+        "matchAttribute",
+        "distinctAttribute",
+        "tolerations",
+    ],
+    "what stands behind resources": ["extendedResourceName", "deviceclass.resource.kubernetes.io/"],
+    "what is there before": ["reservedFor", '"priorityClassName"', "DeviceTaintRule"],
+}
+DEVICE_SEEDS = (
+    *range(FIRST_DEVICE_SEED, FIRST_DEVICE_SEED + 60),
+    *range(FIRST_TAINT_RULE_SEED, FIRST_TAINT_RULE_SEED + 5),
+)
 STORAGE_SEEDS = range(FIRST_STORAGE_SEED, FIRST_STORAGE_SEED + 10 * len(STORAGE_STYLES))
 
 
@@ -65,8 +91,11 @@ def test_every_feature_belongs_to_some_style() -> None:
     assert all(set(style.features) <= set(FEATURES) for style in (*STYLES, *STORAGE_STYLES))
 
 
-@pytest.mark.parametrize(("seeds", "expected"), [(range(3 * len(STYLES)), MARKS), (STORAGE_SEEDS, STORAGE_MARKS)])
-def test_a_few_dozen_seeds_use_everything(seeds: range, expected: dict[str, list[str]]) -> None:
+@pytest.mark.parametrize(
+    ("seeds", "expected"),
+    [(range(3 * len(STYLES)), MARKS), (STORAGE_SEEDS, STORAGE_MARKS), (DEVICE_SEEDS, DEVICE_MARKS)],
+)
+def test_a_few_dozen_seeds_use_everything(seeds: Iterable[int], expected: dict[str, list[str]]) -> None:
     text = "".join(text_of(generate(seed)) for seed in seeds)
     missing = {rule: [mark for mark in marks if mark not in text] for rule, marks in expected.items()}
     assert {rule: marks for rule, marks in missing.items() if marks} == {}
