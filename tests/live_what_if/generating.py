@@ -37,7 +37,16 @@ class Generator:
         zones = rng.randint(2, 3)
         for number in range(rng.randint(4, 7)):
             case.nodes.append(self._node(f"n{number}", "abc"[number % zones]))
-        makers = [self._slots, self._hosts, self._zones, self._small, self._stateful, self._pair, self._daemon, self._alone]
+        makers = [
+            self._slots,
+            self._hosts,
+            self._zones,
+            self._small,
+            self._stateful,
+            self._pair,
+            self._daemon,
+            self._alone,
+        ]
         for number, make in enumerate([self._slots, *rng.choices(makers, k=rng.randint(4, 7))]):
             make(f"w{number}")
         case.drained = rng.choice(case.nodes)["metadata"]["name"]
@@ -71,7 +80,9 @@ class Generator:
 
     def _stateful(self, name: str) -> None:
         total = self._offer(f"example.com/{name}")
-        made = self._workload("StatefulSet", name, max(1, total - self._rng.randint(0, 2)), {f"example.com/{name}": "1"})
+        made = self._workload(
+            "StatefulSet", name, max(1, total - self._rng.randint(0, 2)), {f"example.com/{name}": "1"}
+        )
         made["spec"] |= {"serviceName": name, "podManagementPolicy": self._rng.choice(("OrderedReady", "Parallel"))}
         self._case.objects.append(made)
         self._budget(name, made["spec"]["replicas"])

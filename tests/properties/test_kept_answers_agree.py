@@ -48,7 +48,15 @@ REPLICA_SET = api_object("ReplicaSet", "web", spec={"selector": {"matchLabels": 
 class World:
     """One scheduler and the cluster it lives in."""
 
-    def __init__(self, *, remember: bool, seed: int, most: int = 1, sizes: Iterable[int] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        remember: bool,
+        seed: int,
+        most: int = 1,
+        sizes: Iterable[int] = (),
+        config: SchedulerConfig | None = None,
+    ) -> None:
         self.most = most
         self.sizes: list[int] = []
         """How many pods were scheduled before anything was done about them, each time."""
@@ -56,7 +64,7 @@ class World:
         self.clock = VirtualClock(1_000_000_000.0)
         known, _ = registry(discover=False)
         self.scheduler = Scheduler(
-            make_profiles(SchedulerConfig(), known),
+            make_profiles(config or SchedulerConfig(), known),
             clock=self.clock,
             writer=Recorder(),
             events=Recorder(),

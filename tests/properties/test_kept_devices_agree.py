@@ -28,6 +28,7 @@ from bayplan.engine.events import (
     PodDeleted,
 )
 from bayplan.engine.intents import Bind, Intent
+from bayplan.framework.config.loading import load_config
 from bayplan.framework.status import failed
 from bayplan.objects.devices.device_class import DeviceTaintRule
 from bayplan.objects.devices.resource_claim import ResourceClaim
@@ -235,6 +236,27 @@ def test_keeping_answers_about_devices_changes_neither_nodes_nor_devices(seed: i
     expected = story(seed, DeviceWorld(remember=False, seed=seed))
 
     actual = story(seed, DeviceWorld(remember=True, seed=seed))
+
+    assert actual == expected
+    assert len(expected) > 5, "a story in which nothing is placed proves nothing"
+
+
+RULES = (
+    [{"type": "Tightest"}],
+    [{"type": "Pack"}],
+    [{"type": "Spread"}, {"type": "Together", "attribute": f"{DOMAIN}/numa", "weight": 2}],
+)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_nor_does_it_where_devices_are_chosen_by_rules(seed: int) -> None:
+    written = {"name": "DynamicResources", "args": {"deviceScore": {"rules": RULES[seed % len(RULES)]}}}
+    profile = {"schedulerName": "default-scheduler", "pluginConfig": [written]}
+    header = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    config, _ = load_config({**header, "profiles": [profile]}, "rules")
+    expected = story(seed, DeviceWorld(remember=False, seed=seed, config=config))
+
+    actual = story(seed, DeviceWorld(remember=True, seed=seed, config=config))
 
     assert actual == expected
     assert len(expected) > 5, "a story in which nothing is placed proves nothing"

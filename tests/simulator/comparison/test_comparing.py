@@ -26,7 +26,9 @@ def given(*manifests: Manifest) -> Given:
     return load(documents_of(manifests))
 
 
-def compared(objects: list[Manifest], *configs: Manifest | None, prices: dict[str, float] | None = None) -> dict[str, Any]:
+def compared(
+    objects: list[Manifest], *configs: Manifest | None, prices: dict[str, float] | None = None
+) -> dict[str, Any]:
     runs = []
     for name, each in zip("ABC", configs, strict=False):
         made = given(*objects, *([each] if each is not None else []))
@@ -96,6 +98,8 @@ def test_other_weights_are_another_run() -> None:
     other = reweighted(base, {"NodeResourcesFit": 100})
     assert base.config is None
     assert other.config is not None
-    assert {(each.name, each.weight) for each in other.config.profiles[0].plugins.score.enabled} == {("NodeResourcesFit", 100)}
+    assert {(each.name, each.weight) for each in other.config.profiles[0].plugins.score.enabled} == {
+        ("NodeResourcesFit", 100)
+    }
     document = compare([Run("A", base), Run("B", other)], prices={}, now=START)
     assert document["differ"] == []

@@ -16,7 +16,9 @@ def offer(name: str, cpu: str, price: float = 1.0, **labels: str) -> Offer:
     return Offer(name, made, price)
 
 
-def bought(manifests: list[Manifest], *offers: Offer, asked: Manifest | None = None, count: int | None = None) -> dict[str, Any]:
+def bought(
+    manifests: list[Manifest], *offers: Offer, asked: Manifest | None = None, count: int | None = None
+) -> dict[str, Any]:
     given, kind = read(manifests, asked) if asked is not None else (load(documents_of(manifests)), None)
     return buy(given, offers, kind, count, now=START)
 

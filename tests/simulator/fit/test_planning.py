@@ -52,7 +52,9 @@ def test_a_budget_that_allows_nothing_keeps_a_node() -> None:
     document = emptied([*NODES, SET, *web("n1", "n1", "n1"), budget("web", {"app": "web"}, maxUnavailable=0)])
     assert document["empty"] == ["n2", "n3"]
     assert document["moves"] == []
-    assert document["stay"] == [{"node": "n1", "why": "default/web-0: the disruption budget default/web allows no eviction"}]
+    assert document["stay"] == [
+        {"node": "n1", "why": "default/web-0: the disruption budget default/web allows no eviction"}
+    ]
 
 
 def test_what_nobody_makes_again_or_may_not_move_keeps_a_node() -> None:

@@ -9,7 +9,9 @@ import pytest
 from bayplan.simulator.fit.shopping import MOST_TRIES, Plan, search
 
 
-def bought(prices: Mapping[str, float], holds: Mapping[str, int], waiting: int, most: Mapping[str, int] | None = None) -> tuple[Plan, int]:
+def bought(
+    prices: Mapping[str, float], holds: Mapping[str, int], waiting: int, most: Mapping[str, int] | None = None
+) -> tuple[Plan, int]:
     """The list for pods that are all alike; ``most`` is how many of them a template can hold in all."""
 
     def left(plan: Plan) -> int:

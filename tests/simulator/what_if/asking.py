@@ -25,7 +25,13 @@ def asked(
 
 def on(name: str, node: str, owner: str, **spec: Any) -> Manifest:
     """A pod of a ReplicaSet that runs on a node."""
-    reference = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "uid": f"uid-{owner}", "controller": True}
+    reference = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "name": owner,
+        "uid": f"uid-{owner}",
+        "controller": True,
+    }
     container = {"name": "main", "image": "app", "resources": {"requests": {"cpu": spec.pop("cpu", "1")}}}
     return {
         "apiVersion": "v1",

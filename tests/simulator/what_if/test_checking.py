@@ -67,7 +67,10 @@ def test_a_zone_is_found_by_its_well_known_label() -> None:
 
 def test_what_is_applied_is_not_scaled_or_deleted_as_well() -> None:
     larger = workload("Deployment", "web", replicas=5)
-    for change, told in ((scaled("deploy/web=3"), "scaled and applied"), (deleted("deploy/web"), "deleted and applied")):
+    for change, told in (
+        (scaled("deploy/web=3"), "scaled and applied"),
+        (deleted("deploy/web"), "deleted and applied"),
+    ):
         with pytest.raises(InputError, match=told):
             asked(CLUSTER, change, applied=[larger])
 

@@ -17,7 +17,9 @@ def web(*nodes: str) -> list[dict[str, Any]]:
 
 
 def test_a_budget_of_one_lets_pods_go_one_after_the_other() -> None:
-    document = asked([*NODES, SET, *web("n1", "n1", "n1"), budget("web", {"app": "web"}, maxUnavailable=1)], Drain("n1"))
+    document = asked(
+        [*NODES, SET, *web("n1", "n1", "n1"), budget("web", {"app": "web"}, maxUnavailable=1)], Drain("n1")
+    )
     assert [(each["round"], each["name"]) for each in document["drains"][0]["evictions"]] == [
         (1, "web-0"), (2, "web-1"), (3, "web-2"),
     ]  # fmt: skip
@@ -25,7 +27,9 @@ def test_a_budget_of_one_lets_pods_go_one_after_the_other() -> None:
 
 
 def test_a_budget_that_allows_nothing_blocks_the_drain() -> None:
-    document = asked([*NODES, SET, *web("n1", "n2", "n3"), budget("web", {"app": "web"}, maxUnavailable=0)], Drain("n1"))
+    document = asked(
+        [*NODES, SET, *web("n1", "n2", "n3"), budget("web", {"app": "web"}, maxUnavailable=0)], Drain("n1")
+    )
     (blocked,) = document["blocked"]
     assert (blocked["name"], blocked["budget"], blocked["node"]) == ("web-0", "default/web", "n1")
     assert blocked["message"] == "The disruption budget web needs 3 healthy pods and has 3 currently"
@@ -41,7 +45,10 @@ def test_a_budget_blocks_the_second_where_the_first_finds_no_room() -> None:
 
 
 def test_what_a_file_says_of_a_budget_gives_way_to_the_pods() -> None:
-    stale = {**budget("web", {"app": "web"}, maxUnavailable=1), "status": {"disruptionsAllowed": 0, "currentHealthy": 0}}
+    stale = {
+        **budget("web", {"app": "web"}, maxUnavailable=1),
+        "status": {"disruptionsAllowed": 0, "currentHealthy": 0},
+    }
     document = asked([*NODES, SET, *web("n1", "n1", "n2"), stale], Drain("n1"))
     assert (len(document["moved"]), document["blocked"]) == (2, [])
 

@@ -77,6 +77,6 @@ def test_a_template_is_one_node_with_something_to_give(tmp_path: Path, text: str
 
 
 def test_what_is_applied_comes_at_once(tmp_path: Path) -> None:
-    later = NODE.replace("labels", 'annotations: {simulation.bayplan.io/at: 5m}, name: n1, labels')
+    later = NODE.replace("labels", "annotations: {simulation.bayplan.io/at: 5m}, name: n1, labels")
     with pytest.raises(InputError, match="leave the annotation out"):
         applied([Apply(written(tmp_path, later))])

@@ -105,7 +105,11 @@ def test_a_preempted_pod_is_worse_off() -> None:
 
 
 def test_another_configuration_takes_over_a_running_cluster() -> None:
-    objects = [node("n1", labels={"disk": "hdd"}), pod("choosy", nodeSelector={"disk": "ssd"}), pod("here", nodeName="n1")]
+    objects = [
+        node("n1", labels={"disk": "hdd"}),
+        pod("choosy", nodeSelector={"disk": "ssd"}),
+        pod("here", nodeName="n1"),
+    ]
     config = {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "KubeSchedulerConfiguration",
