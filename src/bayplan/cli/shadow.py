@@ -177,7 +177,10 @@ class _Table:
             return
         self._due = now + (ON_TERMINAL_EVERY_S if self._is_terminal else COUNTS_EVERY_S)
         line = self._tally.as_text().partition("\n")[0]
-        print(f"\r\x1b[K{line}" if self._is_terminal else line, end="" if self._is_terminal else "\n", file=sys.stderr)
+        # The cursor goes back to the beginning of the line, so that whoever logs next writes over it.
+        print(
+            f"\r\x1b[K{line}\r" if self._is_terminal else line, end="" if self._is_terminal else "\n", file=sys.stderr
+        )
         sys.stderr.flush()
 
     def _clear(self) -> None:
