@@ -5,12 +5,13 @@ PY := .venv/bin/python
 STAMP := .venv/.installed
 PYTEST := $(PY) -m pytest
 SEEDS ?= 0:12
+DRAINS ?= 0:20
 PYTHON ?= 3.13
 COUNT ?= 2000
 NODES ?= 3
 BENCH ?=
 
-.PHONY: reference help demo test quick python check bench docs parity shadow mutate kube e2e clean soak dev-cluster
+.PHONY: drains reference help demo test quick python check bench docs parity shadow mutate kube e2e clean soak dev-cluster
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -46,6 +47,9 @@ shadow: $(STAMP) kube ## the shadow beside the real kube-scheduler on 1,000 pods
 
 mutate: $(STAMP) ## mutated inputs through the commands, in bounded time and memory: make mutate COUNT=200000
 	$(PY) -m tests.mutation --count $(COUNT)
+
+drains: $(STAMP) kube ## nodes of random clusters drained with kubectl, beside what what-if says: make drains DRAINS=0:20
+	$(PY) -m tests.live_what_if --seeds $(DRAINS)
 
 kube: $(STAMP) ## build the control plane that tests run on, once
 	$(PY) hack/kube/build.py

@@ -22,8 +22,8 @@ from tests.docs.pages import ROOT, section
 PAGE = ROOT / "docs" / "reference" / "json.md"
 EXAMPLES = ROOT / "examples"
 KINDS = (
-    "Simulation", "Explanation", "WorkloadExplanation", "PlacementResult", "RebalancePlan", "PluginList", "Benchmark",
-    "StickyList", "Replay", "ShadowVerdict", "ShadowSummary",
+    "Simulation", "Explanation", "WorkloadExplanation", "WhatIf", "Fit", "Comparison", "PlacementResult",
+    "RebalancePlan", "PluginList", "Benchmark", "StickyList", "Replay", "ShadowVerdict", "ShadowSummary",
 )  # fmt: skip
 RARE = {
     ("Benchmark", f"results[].{field}")
@@ -32,6 +32,7 @@ RARE = {
 } | {("Simulation", "stopped"), *(("Simulation", f"summary.{end}") for end in ("evicted", "scaledIn", "lost", "lostForGood", "deleted", "errors"))} | {
     ("Simulation", "pods[].error"), ("Explanation", "error"), ("Explanation", "rejectedBy"),
     ("Replay", "summary.unjudgedBecause.*")} | {
+    (kind, "stopped") for kind in ("WhatIf", "Fit", "Comparison")} | {
     ("PlacementResult", f"spread[].{field}") for field in ("minDomains", "weights", "weights.*", "others", "others.*")
 }  # fmt: skip
 """Documented, and too dear or too odd to bring about here."""
@@ -162,6 +163,8 @@ status: {phase: Running, conditions: [{type: Ready, status: "True"}]}
 """
 POLICY = str(EXAMPLES / "workload-policy" / "rebalance.yaml")
 NOW = "2026-01-31T10:30:00Z"
+ASKED = EXAMPLES / "13-what-if"
+WHAT_IF = ["-f", str(ASKED / "cluster.yaml")]
 LOAD, PLACEMENT, REPLAY = EXAMPLES / "load-aware", EXAMPLES / "placement", EXAMPLES / "replay"
 
 
@@ -177,6 +180,14 @@ def commands() -> list[list[str]]:
         *(["explain", what, "-f", "cluster.yaml"] for what in ("big", "urgent", "eater", "gated", "deploy/web")),
         ["explain", "training", "-f", str(EXAMPLES / "11-devices")],
         ["explain", "training", "-f", str(EXAMPLES / "12-device-score")],
+        ["what-if", *WHAT_IF, "--drain", "n1", "--remove", "n3", "--scale", "deploy/web=9", "--delete", "deploy/old"],
+        ["what-if", *WHAT_IF, "--add", "1", "--like", "n1"],
+        ["what-if", *WHAT_IF, "--remove", "zone=a"],
+        ["fit", *WHAT_IF, "--pod", str(ASKED / "pod.yaml"), "--preempt"],
+        ["fit", *WHAT_IF, "--pod", str(ASKED / "large.yaml"), "--make-room"],
+        ["fit", *WHAT_IF, "--shrink"],
+        ["fit", *WHAT_IF, "--node-template", str(ASKED / "m5.yaml")],
+        ["compare", *WHAT_IF, "--config", str(ASKED / "packing.yaml")],
         ["place", "-f", str(PLACEMENT), "--now", NOW],
         ["plugins"],
         ["bench", "plain", "--nodes", "5", "--pods", "5"],

@@ -139,7 +139,11 @@ def _is_good(document: dict[str, Any]) -> bool:
 
 
 def _check(pod: str | None, templates: Sequence[str], shrink: bool, make_room: bool) -> None:
-    asked = [flag for flag, is_on in (("--node-template", templates), ("--shrink", shrink), ("--make-room", make_room)) if is_on]
+    asked = [
+        flag
+        for flag, is_on in (("--node-template", templates), ("--shrink", shrink), ("--make-room", make_room))
+        if is_on
+    ]
     if len(asked) > 1:
         raise InputError(f"{' and '.join(asked)} are different questions", fix="leave one of them out")
     if shrink and pod:

@@ -34,18 +34,25 @@ def _many(flag: str, metavar: str, about: str) -> object:
 
 def what_if(
     filename: options.FilesIfAny = None,
-    drain: Annotated[list[str] | None, _many("--drain", "NODE", "Evict the pods of a node, as kubectl drain does.")] = None,
+    drain: Annotated[
+        list[str] | None, _many("--drain", "NODE", "Evict the pods of a node, as kubectl drain does.")
+    ] = None,
     remove: Annotated[
         list[str] | None, _many("--remove", "NODE|SELECTOR", "Nodes are gone at once: by name, or such as zone=a.")
     ] = None,
-    add: Annotated[list[int] | None, _many("--add", "N", "So many more nodes; say which with one of the next two.")] = None,
+    add: Annotated[
+        list[int] | None, _many("--add", "N", "So many more nodes; say which with one of the next two.")
+    ] = None,
     like: Annotated[list[str] | None, _many("--like", "NODE", "With --add: a node that the new ones are like.")] = None,
     node_template: Annotated[
-        list[str] | None, _many("--node-template", "FILE", "With --add: a file with one Node that the new ones are like.")
+        list[str] | None,
+        _many("--node-template", "FILE", "With --add: a file with one Node that the new ones are like."),
     ] = None,
     scale: Annotated[list[str] | None, _many("--scale", "KIND/NAME=N", "Another size, such as deploy/web=20.")] = None,
     apply: Annotated[list[str] | None, _many("--apply", "FILE", "Objects that are created, or changed.")] = None,
-    delete: Annotated[list[str] | None, _many("--delete", "KIND/NAME", "An object that goes, such as deploy/web.")] = None,
+    delete: Annotated[
+        list[str] | None, _many("--delete", "KIND/NAME", "An object that goes, such as deploy/web.")
+    ] = None,
     with_config: Annotated[
         str | None,
         typer.Option(
@@ -88,7 +95,7 @@ def what_if(
     --with-config and --with-plugin, --add, --delete, --apply, --scale, --remove.  Then nodes are drained, one after the
     other, and disruption budgets are kept.  What is bound stays where it is unless it must go.
 
-    Exit code 0: nobody is worse off.  1: a pod has no room, is lost, or a budget blocks a drain.  2: the input is wrong.
+    Exit code 0: nobody is worse off.  1: a pod has no room or is lost, or a budget blocks a drain.  2: wrong input.
     """
     from bayplan.simulator.what_if import scenario, text
     from bayplan.simulator.what_if.changes import Apply, Drain, Reconfigure, read_delete, read_remove, read_scale
@@ -105,7 +112,9 @@ def what_if(
         *(change for path in changes or () for change in changes_of(path)),
     ]
     if not asked:
-        raise InputError("nothing is to change", fix="write such as --drain NODE, --remove zone=a or --scale deploy/web=20")
+        raise InputError(
+            "nothing is to change", fix="write such as --drain NODE, --remove zone=a or --scale deploy/web=20"
+        )
     source = Source(filename, recursive, kubeconfig, context)
     given, question = _read(source, asked, config, plugin or (), namespace)
     with progress("pods tried") as tell:

@@ -101,8 +101,8 @@ def assemble(
             is known, and pods of others, with their nominations, are none of its business.
         remember_classes: whether what was found for a pod is carried to the next of its kind; decisions are the same.
         load: simulate real use, if a usage profile is given; without it nothing is measured.
-        prospects: what may come beside, where more will be changed than what is given.  Then any pod may have to be placed,
-            and every disruption budget goes by the pods, also one whose file says how it stands.
+        prospects: what may come beside, where more will be changed than what is given.  Then any pod may have to be
+            placed, and every disruption budget goes by the pods, also one whose file says how it stands.
         warn: hears of everything that has no effect.
     """
     for warning in given.warnings:
@@ -112,7 +112,11 @@ def assemble(
     workloads = Workloads(given.objects, seed)
     # What a live cluster has not made is not there.
     pods = [each for each in given.objects if isinstance(each, Pod)] if given.is_live else list(workloads.begin())
-    config = given.config if given.config is not None else default_config(_concerned(given, pods, workloads, only, prospects))
+    config = (
+        given.config
+        if given.config is not None
+        else default_config(_concerned(given, pods, workloads, only, prospects))
+    )
     volumes = Volumes((*given.objects, *workloads.made), lambda thing: _has_status(given, thing))
     stored = StoredObjects(each for each in (*given.objects, *workloads.made) if not isinstance(each, Node | Pod))
     budgets = _budgets(given, workloads, prospects is not None)
@@ -190,7 +194,11 @@ def _concerned(
 ) -> Iterator[Pod]:
     """The pods to be placed: those asked about, or else all that have no node yet or may be moved."""
     nodes = (each for each in given.objects if isinstance(each, Node))
-    may_move = prospects is not None or bool(given.later or given.ends) or any(each.taints or each.conditions for each in nodes)
+    may_move = (
+        prospects is not None
+        or bool(given.later or given.ends)
+        or any(each.taints or each.conditions for each in nodes)
+    )
     for pod in pods:
         if only.covers(pod, workloads) if only is not None else not pod.node_name or may_move or asks(pod.template):
             yield pod

@@ -16,7 +16,7 @@ def test_weights_are_names_and_numbers() -> None:
 
 @pytest.mark.parametrize("text", ["", "NodeResourcesFit", "NodeResourcesFit=0", "NodeResourcesFit=-1", "=3", "A=1.5"])
 def test_what_is_no_weight_is_told(text: str) -> None:
-    with pytest.raises(InputError, match="--weights: .* is no weight; write such as"):
+    with pytest.raises(InputError, match=r"--weights: .* is no weight; write such as"):
         read_weights(text)
 
 

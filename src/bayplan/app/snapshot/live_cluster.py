@@ -26,7 +26,15 @@ from bayplan.plugins.plugin_set import Plugins
 PAGE = 500
 # Not read by the scheduler itself, but by what makes pods of templates.
 CLASSES = ("PriorityClass", "RuntimeClass")
-WORKLOADS = ("DaemonSet", "Deployment", "Job", "PodDisruptionBudget", "ReplicaSet", "ReplicationController", "StatefulSet")
+WORKLOADS = (
+    "DaemonSet",
+    "Deployment",
+    "Job",
+    "PodDisruptionBudget",
+    "ReplicaSet",
+    "ReplicationController",
+    "StatefulSet",
+)
 """Who makes pods again, and who keeps them from being evicted; a question about one pod does without."""
 
 Warn = Callable[[str], None]

@@ -116,7 +116,7 @@ def _moved(run: Run) -> int:
 
 
 def _differences(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Pods that are not on the same node in all runs, and the plugin that tipped it between the first two that differ."""
+    """Pods that are not on the same node in all runs, and the plugin that tipped it against the first run."""
     nodes = [{pod.key: pod.node_name or None for pod in run.ended.cluster.living()} for run in runs]
     keys = dict.fromkeys(key for each in nodes for key in each)
     differing = [key for key in keys if len({each.get(key) for each in nodes}) > 1]

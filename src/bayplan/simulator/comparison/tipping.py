@@ -30,6 +30,7 @@ class Tipping:
 
     def __init__(self, first: World, second: World, order: Sequence[tuple[Pod, str]]) -> None:
         self._order = order
+        self._first = first
         self._one, self._other = (_as_begun(world) for world in (first, second))
 
     def reasons(self, keys: Collection[str]) -> dict[str, str | None]:
@@ -42,6 +43,10 @@ class Tipping:
             for imagined in (self._one, self._other):
                 if imagined.cache.nodes.row_of(node) is not None and imagined.cache.pod(pod.uid) is None:
                     place(imagined, pod, node)
+        for key in asked - found.keys():  # those that the first has put nowhere: as it stands in the end
+            waiting = self._first.cluster.pod(key)
+            if waiting is not None and not waiting.node_name and len(found) < MOST:
+                found[key] = self._reason(waiting)
         return found
 
     def _reason(self, pod: Pod) -> str | None:

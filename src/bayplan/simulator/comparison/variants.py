@@ -65,5 +65,3 @@ def _pods(given: Given) -> list[Pod]:
     pods = [each for each in given.objects if isinstance(each, Pod)]
     made = (each for each in given.objects if isinstance(each, Workload))
     return [*pods, *(Pod(metadata=each.metadata, spec=each.spec.template.spec) for each in made)]
-
-

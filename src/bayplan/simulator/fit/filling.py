@@ -82,7 +82,7 @@ class _Filling:
         return True
 
     def is_full(self, outcome: Outcome) -> bool:
-        """The first of them that has no place ends it: the others are like it.  Where others may go, they may come yet."""
+        """The first that has no place ends it: the others are like it.  Where others may go, room may come yet."""
         decision = outcome.decision
         if self._wish.may_preempt or decision is None or decision.node is not None:
             return False

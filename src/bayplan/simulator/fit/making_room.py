@@ -2,7 +2,8 @@
 Make room for a pod that fits nowhere: the fewest moves of others after which it has a node.
 
 For each node that lacks only room, pods are moved away, the smallest that is enough first, until the pod fits.  While
-they go the node is closed, so that their replacements do not come back.  ``bayplan fit --make-room`` calls ``make_room``.
+they go the node is closed, so that their replacements do not come back.  ``bayplan fit --make-room`` calls
+``make_room``.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def _freed(world: World, mover: Mover, name: str, pod: Pod, most: int) -> list[M
 
 
 def _next(mover: Mover, imagined: WhatIf, name: str, node: Node, pod: Pod) -> Move | None:
-    """The smallest pod that makes enough room by itself, else the largest; the next one where that has nowhere to go."""
+    """The smallest pod that makes enough room by itself, else the largest; the next where that has nowhere to go."""
     row = imagined.cache.nodes.row_of(name)
     assert row is not None, "the node is there"
     view = imagined.cache.nodes.node(row)
@@ -98,7 +99,10 @@ def _next(mover: Mover, imagined: WhatIf, name: str, node: Node, pod: Pod) -> Mo
         return other.requests.cpu_milli >= lacks[0] and other.requests.memory_bytes >= lacks[1]
 
     pods = [other for other in mover.on_node(imagined, name) if not mover.stays(other)]
-    for other in [*[each for each in reversed(pods) if is_enough(each)], *[each for each in pods if not is_enough(each)]]:
+    for other in [
+        *[each for each in reversed(pods) if is_enough(each)],
+        *[each for each in pods if not is_enough(each)],
+    ]:
         fork = imagined.fork()
         move, _ = mover.move(fork, other)
         if move is not None:

@@ -87,7 +87,9 @@ class MorePods:
 
     def _copy(self, pod: Pod) -> Pod:
         name = f"{pod.name}-{len(self.made) + 1}"
-        return pod.evolve(metadata=replace(pod.metadata, name=name, uid=stable_uid("Pod", pod.namespace, f"{name}#fit")))
+        return pod.evolve(
+            metadata=replace(pod.metadata, name=name, uid=stable_uid("Pod", pod.namespace, f"{name}#fit"))
+        )
 
     def _taken(self, pod: Pod) -> Pod:
         self.example = pod

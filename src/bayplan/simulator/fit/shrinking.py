@@ -1,8 +1,8 @@
 """
 Which nodes could be emptied with every rule and every disruption budget kept, and the moves that do it.
 
-Nodes are tried from the emptiest on; one that cannot be emptied in full is left as it is.  ``bayplan fit --shrink`` calls
-``shrink``.
+Nodes are tried from the emptiest on; one that cannot be emptied in full is left as it is.  ``bayplan fit --shrink``
+calls ``shrink``.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ class _Shrinking:
     def _candidates(self) -> list[Node]:
         """The emptiest first; nodes that are closed already come before those that are not."""
         table = self._world.scheduler.cache.nodes
-        full = sum(shares(table).values())
+        cpu, memory = shares(table).values()
+        full = cpu + memory
         rows = sorted(range(len(table)), key=lambda row: (not table.unschedulable[row], full[row], table.names[row]))
         return [self._nodes[table.names[row]] for row in rows if table.names[row] in self._nodes]
 

@@ -35,7 +35,9 @@ def _per_node(document: Told) -> str:
         rows = [[name, str(count)] for name, count in counts.items()]
         return table(["NODE", "PODS"], rows) if rows else ""
     alike = Counter(counts.values())
-    return table(["PODS A NODE", "NODES"], [[str(pods), str(nodes)] for pods, nodes in sorted(alike.items(), reverse=True)])
+    return table(
+        ["PODS A NODE", "NODES"], [[str(pods), str(nodes)] for pods, nodes in sorted(alike.items(), reverse=True)]
+    )
 
 
 def _fits_line(document: Told) -> str:
@@ -77,7 +79,8 @@ def _bought_line(document: Told) -> str:
     total = document["total"]
     if not total["nodes"]:
         return "everything has room: nothing to buy"
-    return f"{total['nodes']} more nodes hold everything, for {total['price']:g}"
+    nodes = "1 more node holds" if total["nodes"] == 1 else f"{total['nodes']} more nodes hold"
+    return f"{nodes} everything, for {total['price']:g}"
 
 
 def _moves(moves: list[Told]) -> str:

@@ -1,8 +1,8 @@
 """
 The changes that ``bayplan what-if`` plays: what each says, how it is written, and in which order they are played.
 
-The command line makes them of options, ``reading`` of a file.  What they mean in a cluster is found out by ``checking``;
-``scenario`` plays them.
+The command line makes them of options, ``reading`` of a file.  What they mean in a cluster is found out by
+``checking``; ``scenario`` plays them.
 """
 
 from __future__ import annotations
@@ -121,7 +121,9 @@ def read_add(count: int, like: str, template: str, field: str) -> Add:
 
 def read_remove(text: str, field: str) -> Remove:
     if not text.strip():
-        raise InputError("an empty selector would remove every node", field=field, fix="write a node, or such as zone=a")
+        raise InputError(
+            "an empty selector would remove every node", field=field, fix="write a node, or such as zone=a"
+        )
     return Remove(text)
 
 

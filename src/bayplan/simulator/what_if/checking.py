@@ -128,7 +128,8 @@ class _Search:
             problem = f"a {kinds.kind_of(thing)} has no size of its own"
             raise InputError(problem, field="--scale", fix="scale a deployment, statefulset or replicaset")
         self._refuse_owned(thing, "--scale")
-        return thing.evolve(spec=replace(thing.spec, replicas=change.replicas))
+        resized: ApiObject = thing.evolve(spec=replace(thing.spec, replicas=change.replicas))
+        return resized
 
     def _deleted(self, change: Delete) -> list[ApiObject]:
         found = self._found(change.what, "--delete")
@@ -139,10 +140,11 @@ class _Search:
     def _refuse_owned(self, thing: ApiObject, field: str) -> None:
         """Who looks after it would undo the change at once."""
         owner = thing.controller
-        if isinstance(thing, ReplicaSet) and owner is not None:
-            if self._world.cluster.objects.get(owner.kind, thing.namespace, owner.name) is not None:
-                problem = f"ReplicaSet {thing.key} belongs to {owner.kind} {owner.name}, which would undo it"
-                raise InputError(problem, field=field, fix=f"name {owner.kind.lower()}/{owner.name}")
+        if not isinstance(thing, ReplicaSet) or owner is None:
+            return
+        if self._world.cluster.objects.get(owner.kind, thing.namespace, owner.name) is not None:
+            problem = f"ReplicaSet {thing.key} belongs to {owner.kind} {owner.name}, which would undo it"
+            raise InputError(problem, field=field, fix=f"name {owner.kind.lower()}/{owner.name}")
 
     def _found(self, what: Subject, field: str) -> list[ApiObject]:
         """The object itself; of a Deployment that was not read, its ReplicaSets, the newest last."""
@@ -155,7 +157,9 @@ class _Search:
         if stored is not None:
             return [stored]
         if what.kind == "Deployment":
-            named = (world.cluster.objects.get(*key) for key in world.cluster.objects if key[:2] == ("ReplicaSet", space))
+            named = (
+                world.cluster.objects.get(*key) for key in world.cluster.objects if key[:2] == ("ReplicaSet", space)
+            )
             sets = [each for each in named if each.controller is not None and each.controller.name == what.name]
             if sets:
                 return sorted(sets, key=lambda each: (bool(each.spec.replicas), each.metadata.creation_timestamp or ""))

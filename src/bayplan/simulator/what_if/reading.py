@@ -130,7 +130,8 @@ def coming(given: Given) -> list[ApiObject]:
 
 def _unmarked(thing: ApiObject) -> ApiObject:
     kept = {name: text for name, text in thing.annotations.items() if name != AT}
-    return thing.evolve(metadata=replace(thing.metadata, annotations=kept or None))
+    plain: ApiObject = thing.evolve(metadata=replace(thing.metadata, annotations=kept or None))
+    return plain
 
 
 def refuse_timetables(documents: Iterable[Document], applied: Sequence[Document] = ()) -> None:
@@ -150,7 +151,9 @@ def node_template(path: str, plugins: Plugins) -> Node:
     listed = list(dict.fromkeys(each.kind or "no kind" for each in documents))
     if len(documents) != 1 or documents[0].kind != "Node":
         found = ", ".join(listed)
-        problem = f"expected one Node, found {len(documents)} objects: {found}" if len(documents) > 1 else f"is a {found}"
+        problem = (
+            f"expected one Node, found {len(documents)} objects: {found}" if len(documents) > 1 else f"is a {found}"
+        )
         raise InputError(problem, source=str(path), fix="write one Node; the number of nodes is --add N")
     (node,) = (each for each in loading.load(documents, None, plugins, strict=True).objects if isinstance(each, Node))
     if not node.allocatable_map:
@@ -166,4 +169,3 @@ def _named(documents: Iterable[Document], path: str) -> Iterator[Document]:
         is_nameless = each.kind == "Node" and isinstance(meta, dict) and not meta.get("name")
         named = {**each.raw, "metadata": {**meta, "name": Path(path).stem.lower()}} if is_nameless else each.raw
         yield Document(each.source, each.line, named)
-

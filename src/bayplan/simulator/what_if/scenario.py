@@ -1,8 +1,8 @@
 """
 One what-if from beginning to end: a cluster and some changes go in, the document ``kind: WhatIf`` comes out.
 
-The cluster is first let come to rest: pods that wait and have room get it.  Then the changes are played on the very same
-world, with the controllers and the engine of ``bayplan simulate``, and what is bound stays bound unless it must go.
+The cluster is first let come to rest: pods that wait and have room get it.  Then the changes are played on the very
+same world, with the controllers and the engine of ``bayplan simulate``; what is bound stays bound unless it must go.
 ``bayplan what-if`` calls ``what_if``.
 """
 

@@ -58,7 +58,8 @@ def _drains(drains: Sequence[Told]) -> list[str]:
         rows = [[str(number), str(len(names)), _listed(names)] for number, names in rounds.items()]
         needs = f"; kubectl drain needs {' '.join(drain['needs'])}" if drain["needs"] else ""
         stay = f"; {drain['stay']} belong to the node and stay" if drain["stay"] else ""
-        head = f"Drain of {drain['node']}: {len(drain['evictions'])} evictions{stay}{needs}"
+        evictions = len(drain["evictions"])
+        head = f"Drain of {drain['node']}: {evictions} {'eviction' if evictions == 1 else 'evictions'}{stay}{needs}"
         told.append(head + ("\n" + table(["ROUND", "PODS", "WHICH"], rows) if rows else ""))
     return told
 
