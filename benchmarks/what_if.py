@@ -1,5 +1,5 @@
 """
-``python -m benchmarks.what_if``: how long what-if, fit and compare take on a cluster whose pods are bound, and the memory.
+``python -m benchmarks.what_if``: how long what-if, fit and compare take on a cluster of bound pods, and the memory.
 
     python -m benchmarks.what_if --nodes 60 --pods 800
     python -m benchmarks.what_if --nodes 5000 --pods 50000

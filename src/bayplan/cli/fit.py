@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from bayplan.simulator.loading import Given
 
 EXAMPLES = """\
-bayplan fit -f cluster.yaml --pod pod.yaml                 # how many more
-bayplan fit --pod pod.yaml --preempt -o json               # of the live cluster
-bayplan fit -f cluster.yaml --pod app.yaml --node-template m5.yaml --price 0.1
+bayplan fit -f cluster.yaml --pod pod.yaml           # how many more
+bayplan fit --pod pod.yaml --preempt -o json         # of the live cluster
+bayplan fit -f c.yaml --pod app.yaml --node-template m5.yaml --price 0.1
 bayplan fit -f cluster.yaml --node-template m5.yaml --node-template m6.yaml
-bayplan fit -f cluster.yaml --shrink                       # which nodes could be emptied
-bayplan fit -f cluster.yaml --pod large.yaml --make-room   # what to move for it
+bayplan fit -f cluster.yaml --shrink                 # which nodes to empty
+bayplan fit -f c.yaml --pod large.yaml --make-room   # what to move for it
 """
 
 

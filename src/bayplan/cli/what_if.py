@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from bayplan.simulator.what_if.scenario import Question
 
 EXAMPLES = """\
-bayplan what-if --drain node-1                             # of the live cluster
-bayplan what-if -f cluster.yaml --remove zone=a            # an outage
+bayplan what-if --drain node-1                       # of the live cluster
+bayplan what-if -f cluster.yaml --remove zone=a      # an outage
 bayplan what-if -f cluster.yaml --add 3 --like node-1 --scale deploy/web=20
 bayplan what-if -f cluster.yaml --apply new.yaml --delete deploy/old -o json
 bayplan what-if -f cluster.yaml --with-config other.yaml
