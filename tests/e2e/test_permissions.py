@@ -15,12 +15,12 @@ import yaml
 
 from bayplan.app.install_manifests import manifests
 from tests.app.test_devices import claim as device_claim
-from tests.app.test_devices import pod_with, publish
 from tests.e2e.audit import Audit
 from tests.e2e.kubectl import Kubectl
 from tests.e2e.replicas import STARTING_S, Replicas, run_cli
 from tests.support.api import Api
 from tests.support.control_plane import ControlPlane
+from tests.support.devices import pod_with, publish
 from tests.support.live import Cluster, until
 from tests.support.processes import free_ports
 

@@ -2,19 +2,19 @@
 Why two schedulers put a pod on different nodes: the plugin that tipped it.
 
 Both are asked about the same cluster: the one in which the first decided, pod by pod in its order.  Then a plugin is
-named that rejects the other's node, or else the one whose scores changed most in favour of it.
+named that rejects the other's node, or else the one whose scores changed most in favour of it (``framework.tipping``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-import numpy as np
 from msgspec.structs import replace
 
 from bayplan.controllers.rebalancer.imagined_moves import place
 from bayplan.engine.what_if import WhatIf
 from bayplan.framework.decision import Decision
+from bayplan.framework.tipping import How, loudest_for, scores_of, tip
 from bayplan.objects.pod import Pod
 from bayplan.simulator.world import World
 
@@ -73,34 +73,22 @@ def _as_begun(world: World) -> WhatIf:
 
 def _rejected(decision: Decision, node: str | None) -> str | None:
     """The plugin that says no to a node."""
-    if node is None or decision.diagnosis is None:
-        return None
-    row = decision.diagnosis.nodes.row_of(node)
-    status = None if row is None else decision.diagnosis.status_of(row)
-    return None if status is None else status.plugin
+    found = None if node is None else tip(decision, node)
+    return found.plugin if found is not None and found.how is How.FILTER else None
 
 
 def _tipped(one: Decision, other: Decision) -> str:
     """The plugin whose scores moved most from the first's node to the second's."""
     if one.node is None or other.node is None:
         return EARLIER
-    before, after = _leads(one, other.node, one.node), _leads(other, other.node, one.node)
-    if before is None or after is None or sum(after.values()) == 0:
+    before, after = (_leads(decision, other.node, one.node) for decision in (one, other))
+    if not before or not after or sum(after.values()) == 0:
         return TIE
-    gains = {name: after.get(name, 0) - before.get(name, 0) for name in {**before, **after}}
-    name, gain = max(gains.items(), key=lambda pair: pair[1])
-    return name if gain > 0 else TIE
+    # A plugin that only one of the two has speaks for nobody in the other.
+    return loudest_for({plugin: after.get(plugin, 0) for plugin in {**after, **before}}, before) or TIE
 
 
-def _leads(decision: Decision, ahead: str, behind: str) -> dict[str, int] | None:
-    """By plugin, how many points one node has more than another; None where nothing was scored."""
-    if not decision.scores or decision.diagnosis is None:
-        return None
-    positions = []
-    for name in (ahead, behind):
-        row = decision.diagnosis.nodes.row_of(name)
-        found = np.flatnonzero(decision.feasible == row)
-        if not len(found):
-            return None
-        positions.append(int(found[0]))
-    return {each.plugin: int(each.weighted[positions[0]] - each.weighted[positions[1]]) for each in decision.scores}
+def _leads(decision: Decision, ahead: str, behind: str) -> dict[str, int]:
+    """By plugin, how many points one node has more than another; none where one of them was not scored."""
+    points, others = scores_of(decision, ahead), scores_of(decision, behind)
+    return {plugin: score - others[plugin] for plugin, score in points.items()} if others else {}
