@@ -8,7 +8,7 @@ Files to the cluster a simulation starts from: the objects, the scheduler's conf
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,8 @@ from bayplan.simulator.device_checking import device_mistakes
 from bayplan.simulator.device_warnings import device_warnings
 from bayplan.simulator.timetable import read_delay
 from bayplan.simulator.timetable_checking import timetable_mistakes
+from bayplan.simulator.traces import expanding
+from bayplan.simulator.traces.arranging import Arrangement
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class Given:
     """The configuration, if it stands among the files."""
     is_live: bool = False
     """Whether it was read from a live cluster, whose own controllers have seen to everything."""
+    arrangements: tuple[Arrangement, ...] = ()
+    """What traces want done to their pods when a run begins."""
 
     def place(self, thing: ApiObject) -> Document | None:
         """The document an object came from; None for one that was made here."""
@@ -80,10 +84,21 @@ def read(
     """
     known = registry(plugins)  # first of all: with plugins come kinds, and these are what files are read for
     warnings: list[str] = []
-    documents = manifests.read(inputs, recursive=recursive, stdin=stdin, warn=warnings.append)
+    documents, arrangements = read_documents(inputs, recursive=recursive, stdin=stdin, warn=warnings.append)
     given = load([*documents, *more], None if config is None else read_config(config), known, strict=True)
     given.warnings[:0] = warnings
-    return given
+    return dataclasses.replace(given, arrangements=arrangements)
+
+
+def read_documents(
+    inputs: Sequence[str | Path],
+    *,
+    recursive: bool = False,
+    stdin: bytes | None = None,
+    warn: Callable[[str], None] = lambda warning: None,
+) -> tuple[list[Document], tuple[Arrangement, ...]]:
+    """Every object of the files, those of traces among them, and what the traces want done to their pods."""
+    return expanding.expanded(manifests.read(inputs, recursive=recursive, stdin=stdin, warn=warn))
 
 
 def reconfigured(given: Given, config: str, plugins: Plugins) -> Given:

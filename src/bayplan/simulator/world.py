@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bayplan.clock import VirtualClock
 from bayplan.engine.events import NodeAdded
@@ -42,6 +42,7 @@ from bayplan.simulator.rebalancer import Rebalancing, wants_rebalancing
 from bayplan.simulator.sizing import check_size
 from bayplan.simulator.timed_changes import Changes
 from bayplan.simulator.timetable import Arrivals, Timetable, delays
+from bayplan.simulator.traces.arranging import arranged
 from bayplan.text_layout import listed
 
 _FEW = 5
@@ -107,6 +108,8 @@ def assemble(
     """
     for warning in given.warnings:
         warn(warning)
+    for arrangement in given.arrangements:
+        given = replace(given, objects=arranged(given.objects, arrangement, seed))
     check_size(given)
     clock = VirtualClock(time.time() if now is None else now)
     workloads = Workloads(given.objects, seed)

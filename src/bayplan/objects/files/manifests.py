@@ -93,7 +93,7 @@ def read(
                 )
         except InputError as error:
             mistakes.append(error)
-    mistakes.extend(_repeated(found))
+    mistakes.extend(repeated(found))
     _raise(mistakes)
     return found
 
@@ -162,7 +162,7 @@ def _left_out(raw: dict[str, Any]) -> tuple[str, ...]:
     return tuple(name.strip() for name in names.split(",")) if isinstance(names, str) else ()
 
 
-def _repeated(found: Iterable[Document]) -> Iterator[InputError]:
+def repeated(found: Iterable[Document]) -> Iterator[InputError]:
     """A mistake for every object that was there before."""
     first: dict[tuple[str, ...], Document] = {}
     for document in found:

@@ -1,0 +1,1 @@
+"""Pods that share GPUs by the thousandth, and six policies for where to put them."""

@@ -1,0 +1,1 @@
+"""Traces: CSV files of nodes and pods, as objects of a cluster."""
