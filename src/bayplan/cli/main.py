@@ -34,6 +34,7 @@ from bayplan.cli import (
     shadow,
     simulate,
     snapshot,
+    sweep,
     what_if,
 )
 from bayplan.cli.help import ASK, DEVELOP, RUN, SERVICES, WIDTH, Command, Group
@@ -77,6 +78,7 @@ _add(ASK, "explain", explain.explain, explain.EXAMPLES)
 _add(ASK, "what-if", what_if.what_if, what_if.EXAMPLES)
 _add(ASK, "fit", fit.fit, fit.EXAMPLES)
 _add(ASK, "compare", compare.compare, compare.EXAMPLES)
+_add(ASK, "sweep", sweep.sweep, sweep.EXAMPLES)
 _add(ASK, "place", place.place, place.EXAMPLES)
 _add(ASK, "snapshot", snapshot.snapshot, snapshot.EXAMPLES)
 _add(ASK, "replay", replay.replay, replay.EXAMPLES)

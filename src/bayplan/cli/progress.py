@@ -20,23 +20,23 @@ Report = Callable[[int, int], None]
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Report]:
-    """Gives a function to call with (done, total) as often as one likes."""
+def progress(what: str, look_every: int = LOOK_EVERY, *, lines: bool = True) -> Iterator[Report]:
+    """Gives a function to call with (done, total) as often as one likes; without ``lines`` a terminal alone is told."""
     if sys.stderr.isatty():
-        with _bar(what) as report:
+        with _bar(what, look_every) as report:
             yield report
     else:
-        yield _lines(what)
+        yield _lines(what, look_every) if lines else lambda done, total: None
 
 
-def _lines(what: str) -> Report:
+def _lines(what: str, look_every: int) -> Report:
     due = time.monotonic() + LINE_EVERY_S
     calls = 0
 
     def report(done: int, total: int) -> None:
         nonlocal calls, due
         calls += 1
-        if calls % LOOK_EVERY == 0 and time.monotonic() >= due:
+        if calls % look_every == 0 and time.monotonic() >= due:
             due = time.monotonic() + LINE_EVERY_S
             print(f"{what}: {done} of {total}", file=sys.stderr)
 
@@ -44,7 +44,7 @@ def _lines(what: str) -> Report:
 
 
 @contextmanager
-def _bar(what: str) -> Iterator[Report]:
+def _bar(what: str, look_every: int) -> Iterator[Report]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -57,7 +57,7 @@ def _bar(what: str) -> Iterator[Report]:
     def report(done: int, total: int) -> None:
         nonlocal calls
         calls += 1
-        if calls % LOOK_EVERY == 0 and time.monotonic() >= due:
+        if calls % look_every == 0 and time.monotonic() >= due:
             bar.start()  # does nothing the second time
             bar.update(task, completed=min(done, total), total=total)
 

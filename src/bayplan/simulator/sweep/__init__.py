@@ -1,0 +1,1 @@
+"""Sweeps: many scenarios of one cluster, and a row for each."""
