@@ -67,17 +67,21 @@ def values(
 def at_arrival(records: Iterable[Record], resource: str, capacity: int, percent: int) -> float | None:
     """
     What was allocated, in percent of the capacity, when pods that ask for ``percent`` of it had come: the mean over all
-    arrivals that round to it.  None if so many never came.
+    arrivals that round to it, or else of those at most one percent away.  None if there is none.
     """
     arrived = bound = 0
     found: list[float] = []
+    near: list[float] = []
     for record in records:
         amount = amount_of(record.pod.requests, resource)
         arrived += amount
         bound += amount if record.pod.node_name else 0
-        if capacity and round(arrived * 100 / capacity) == percent:
+        came = round(arrived * 100 / capacity) if capacity else -1
+        if came == percent:
             found.append(bound * 100 / capacity)
-    return round(fmean(found), 4) if found else None
+        elif abs(came - percent) == 1:
+            near.append(bound * 100 / capacity)
+    return round(fmean(found or near), 4) if found or near else None
 
 
 def _requested(world: World, row: int) -> Resources:
