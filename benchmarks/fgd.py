@@ -52,6 +52,7 @@ def sweep_in(folder: Path, nodes: Path, pods: Path, seeds: str) -> Path:
     """The example's sweep with other CSV files, and with the typical pods of these."""
     trace = yaml.safe_load((EXAMPLE / "trace.yaml").read_text())
     trace["spec"]["nodes"]["file"], trace["spec"]["pods"]["file"] = str(nodes.resolve()), str(pods.resolve())
+    _leave_out(trace["spec"]["pods"], pods)
     (folder / "trace.yaml").write_text(yaml.safe_dump(trace))
     given = loading.read([folder / "trace.yaml"])
     typical = as_args(typical_pods(each for each in given.objects if isinstance(each, Pod)))
@@ -66,6 +67,18 @@ def sweep_in(folder: Path, nodes: Path, pods: Path, seeds: str) -> Path:
     sweep["spec"]["plugins"] = [f"bayplan_gpu_sharing.{module}:{name}" for name, module in POLICIES.items()]
     (folder / "sweep.yaml").write_text(yaml.safe_dump(sweep))
     return folder / "sweep.yaml"
+
+
+def _leave_out(part: dict[str, Any], path: Path) -> None:
+    """Some traces have no models, or no shares: what a column would say, its absence does not."""
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            there = [name.strip() for name in file.readline().split(",")]
+    except OSError:
+        return  # told by whoever reads it
+    part["annotations"] = {key: column for key, column in part["annotations"].items() if column in there}
+    if part["columns"]["gpuMilli"] not in there:
+        del part["columns"]["gpuMilli"]
 
 
 def measure(arguments: argparse.Namespace) -> Done:
@@ -96,7 +109,9 @@ def main() -> int:
     parser.add_argument("--pods", type=Path, required=True, metavar="CSV")
     parser.add_argument("--seeds", default="42:52", metavar="FIRST:END")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N")
-    parser.add_argument("--out", type=Path, metavar="FILE.csv", help="keep the rows; those that are there are not run again")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE.csv", help="keep the rows; those that are there are not run again"
+    )
     parser.add_argument("--plot", type=Path, metavar="FILE.svg")
     parser.add_argument("-o", "--output", choices=("table", "json"), default="table")
     arguments = parser.parse_args()

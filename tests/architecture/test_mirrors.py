@@ -19,6 +19,9 @@ TOGETHER = {
     "engine/kept": "engine/kept/test_memory.py",  # one memory, asked as the engine asks it
     "placement": "placement/test_evaluation.py",  # plans, spreads and quotas show in which clusters are chosen
     "placement/plugins": "placement/test_evaluation.py",
+    "app/sweep": "app/sweep/test_running.py",  # one sweep, from file to rows, wherever it runs
+    "simulator/sweep": "app/sweep/test_running.py",
+    "simulator/traces": "simulator/traces/test_traces.py",
 }
 """Folders whose modules are tested together, through the one that all of them are for."""
 

@@ -55,9 +55,7 @@ def sweep(
     fresh: Annotated[bool, typer.Option("--fresh", help="Begin anew: rows that are there are thrown away.")] = False,
     plot: Annotated[
         str | None,
-        typer.Option(
-            "--plot", metavar="FILE", help="Draw a picture: .svg, .png or .pdf.", show_default=False
-        ),
+        typer.Option("--plot", metavar="FILE", help="Draw a picture: .svg, .png or .pdf.", show_default=False),
     ] = None,
     output: Annotated[Shape, typer.Option("--output", "-o", help="How to show the result.")] = Shape.TABLE,
     verbose: options.Verbose = False,

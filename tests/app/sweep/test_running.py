@@ -137,7 +137,9 @@ def test_dask_workers_give_the_same_rows_also_when_one_is_killed(sweep: Path, ro
         scheduler = _dask(begun, "dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
         address = _said(scheduler, "Scheduler at:").split()[-1]
         workers = [
-            _dask(begun, "dask_worker", address, "--nthreads", "1", "--no-dashboard", "--no-nanny", "--host", "127.0.0.1")
+            _dask(
+                begun, "dask_worker", address, "--nthreads", "1", "--no-dashboard", "--no-nanny", "--host", "127.0.0.1"
+            )
             for _ in range(2)
         ]
         for each in workers:

@@ -51,7 +51,11 @@ def test_rows_become_nodes_and_pods(tmp_path: Path) -> None:
     given = loading.read([written(tmp_path)])
     n1, n2 = (each for each in given.objects if isinstance(each, Node))
     a, b, c = (each for each in given.objects if isinstance(each, Pod))
-    assert (n1.allocatable.cpu_milli, n1.allocatable.scalars, n1.labels["example.com/model"]) == (8000, {GPU: 2000}, "T4")
+    assert (n1.allocatable.cpu_milli, n1.allocatable.scalars, n1.labels["example.com/model"]) == (
+        8000,
+        {GPU: 2000},
+        "T4",
+    )
     assert (n2.allocatable.scalars, "example.com/model" in n2.labels) == ({}, False)
     assert [amount_of(pod.requests, GPU) for pod in (a, b, c)] == [460, 2000, 0]
     assert a.annotations["example.com/models"] == "T4|P4"
@@ -72,7 +76,7 @@ def test_pods_come_and_go_when_the_trace_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "line"),
     [
-        ({"pods": PODS.replace("num_gpu", "gpu_num")}, 'pods.csv:1: there is no column "num_gpu", which columns.gpus names; did you mean "gpu_num"?'),
+        ({"pods": PODS.replace("num_gpu", "num_gpus")}, 'pods.csv:1: there is no column "num_gpu", which columns.gpus names; did you mean "num_gpus"?'),
         ({"pods": PODS.replace("500,256", "half,256")}, 'pods.csv:3: column cpu: "half" is not a number; write 0 or more'),
         ({"pods": PODS.replace("500,256", ",256")}, "pods.csv:3: column cpu: is empty; write 0 or more"),
         ({"pods": PODS.replace("500,256", "-5,256")}, 'pods.csv:3: column cpu: "-5" is not a number; write 0 or more'),

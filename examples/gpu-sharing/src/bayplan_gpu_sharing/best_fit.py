@@ -8,11 +8,11 @@ Requeue: as all policies of ``gpu_policy``.
 from __future__ import annotations
 
 import numpy as np
+
+from bayplan.framework import MAX_SCORE
 from bayplan_gpu_sharing.dot_prod import MOST_CPU_MILLI, MOST_GPU_MILLI
 from bayplan_gpu_sharing.gpu_policy import GpuPolicy
 from bayplan_gpu_sharing.gpu_request import request_of
-
-from bayplan.framework import MAX_SCORE
 
 
 class BestFit(GpuPolicy):

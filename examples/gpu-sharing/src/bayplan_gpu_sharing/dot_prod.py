@@ -10,10 +10,10 @@ Requeue: as all policies of ``gpu_policy``.
 from __future__ import annotations
 
 import numpy as np
-from bayplan_gpu_sharing.gpu_policy import GpuPolicy
-from bayplan_gpu_sharing.gpu_request import request_of
 
 from bayplan.framework import MAX_SCORE
+from bayplan_gpu_sharing.gpu_policy import GpuPolicy
+from bayplan_gpu_sharing.gpu_request import request_of
 
 MOST_CPU_MILLI = 128_000
 MOST_GPU_MILLI = 8_000

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from bayplan_gpu_sharing.gpu_columns import GpuColumns, model_mask
-from bayplan_gpu_sharing.gpu_policy import GpuPolicy
-from bayplan_gpu_sharing.gpu_request import WHOLE, GpuRequest, request_of
 from pydantic import Field
 
 from bayplan.framework import MAX_SCORE, PluginArgs
+from bayplan_gpu_sharing.gpu_columns import GpuColumns, model_mask
+from bayplan_gpu_sharing.gpu_policy import GpuPolicy
+from bayplan_gpu_sharing.gpu_request import WHOLE, GpuRequest, request_of
 
 Numbers = npt.NDArray[np.int64]
 SCALE = 1000

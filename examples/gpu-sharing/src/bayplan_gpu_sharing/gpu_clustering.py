@@ -8,6 +8,7 @@ Requeue: as all policies of ``gpu_policy``.
 from __future__ import annotations
 
 import numpy as np
+
 from bayplan_gpu_sharing.dot_prod import MOST_GPU_MILLI
 from bayplan_gpu_sharing.gpu_columns import class_bit
 from bayplan_gpu_sharing.gpu_policy import GpuPolicy

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 import numpy.typing as npt
-from bayplan_gpu_sharing.gpu_request import MODEL, RESOURCE, WHOLE, GpuRequest, indexes_of, request_of
 
 from bayplan.framework import NodeTable
 from bayplan.objects.pod import Pod
+from bayplan_gpu_sharing.gpu_request import MODEL, RESOURCE, WHOLE, GpuRequest, indexes_of, request_of
 
 Placed = Callable[[Pod], "tuple[int, ...] | None"]
 """Which GPUs a pod got, if that is remembered."""

@@ -8,11 +8,11 @@ Requeue: as all policies of ``gpu_policy``.
 from __future__ import annotations
 
 import numpy as np
+
+from bayplan.framework import MAX_SCORE
 from bayplan_gpu_sharing.gpu_columns import gpu_counts
 from bayplan_gpu_sharing.gpu_policy import GpuPolicy
 from bayplan_gpu_sharing.gpu_request import WHOLE, request_of
-
-from bayplan.framework import MAX_SCORE
 
 HALF, THIRD = MAX_SCORE // 2, MAX_SCORE // 3
 

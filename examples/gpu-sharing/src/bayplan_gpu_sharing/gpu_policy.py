@@ -13,8 +13,6 @@ from hashlib import blake2b
 
 import numpy as np
 import numpy.typing as npt
-from bayplan_gpu_sharing.gpu_columns import GpuColumns, gpu_counts, model_mask, tightest
-from bayplan_gpu_sharing.gpu_request import GpuRequest, request_of
 
 from bayplan.framework import (
     MAX_SCORE,
@@ -37,13 +35,15 @@ from bayplan.framework import (
 )
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
+from bayplan_gpu_sharing.gpu_columns import GpuColumns, gpu_counts, model_mask, tightest
+from bayplan_gpu_sharing.gpu_request import GpuRequest, request_of
 
 OTHER_MODEL = Reason(Code.UNRESOLVABLE, "node(s) had no GPU of a model that the pod can use")
 NO_ROOM = Reason(Code.UNSCHEDULABLE, "node(s) had too little free on each GPU")
 
 REQUEST: Key[GpuRequest] = Key("GpuSharing/request")
 RANK: Key[npt.NDArray[np.int64]] = Key("GpuSharing/rank")
-BEFORE: Key["tuple[int, ...] | None"] = Key("GpuSharing/before")
+BEFORE: Key[tuple[int, ...] | None] = Key("GpuSharing/before")
 
 
 class GpuPolicy(PreFilterPlugin, FilterPlugin, ScorePlugin, ReservePlugin):

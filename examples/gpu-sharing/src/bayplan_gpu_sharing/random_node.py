@@ -8,9 +8,9 @@ Requeue: as all policies of ``gpu_policy``.
 from __future__ import annotations
 
 import numpy as np
-from bayplan_gpu_sharing.gpu_policy import GpuPolicy, draw
 
 from bayplan.framework import MAX_SCORE
+from bayplan_gpu_sharing.gpu_policy import GpuPolicy, draw
 
 
 class Random(GpuPolicy):

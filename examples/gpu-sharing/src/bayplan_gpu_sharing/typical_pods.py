@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import yaml
-from bayplan_gpu_sharing.gpu_request import GpuRequest, request_of
 
 from bayplan.objects.pod import Pod
+from bayplan_gpu_sharing.gpu_request import GpuRequest, request_of
 
 COVERED = 0.95
 

@@ -64,7 +64,7 @@ class DaskWorkers:
 
     def _connected(self, library: Any) -> Any:
         try:
-            client = library.Client(self._address, timeout=CONNECT_S, set_as_default=False)
+            client = library.Client(self._address, timeout=CONNECT_S)
         except (OSError, ValueError, TypeError) as error:
             raise InputError(f"no Dask scheduler answers at {self._address}: {error}", field="--on",
                              fix="write an address such as tcp://scheduler:8786") from None  # fmt: skip

@@ -158,4 +158,3 @@ def _located(work: Callable[[], Any], path: Path) -> Any:
 
 def _typed(column: str, text: str) -> Any:
     return text if column in ("digest", "trace", "config", "weights", "outage", "scale", "stopped") else number(text)
-

@@ -36,9 +36,7 @@ def columns(resources: Sequence[str], measures: Iterable[str]) -> list[str]:
     ]
 
 
-def values(
-    world: World, stopped: str, resources: Sequence[str], measures: Mapping[str, Measure]
-) -> dict[str, Value]:
+def values(world: World, stopped: str, resources: Sequence[str], measures: Mapping[str, Measure]) -> dict[str, Value]:
     """A value for each column: counts, shares in percent, and why the run ended too early."""
     records = list(world.cluster.records.values())
     states = Counter(state_of(world, record)[0] for record in records)

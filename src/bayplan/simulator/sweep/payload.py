@@ -67,9 +67,7 @@ def gather(spec: SweepSpec, source: Path) -> Payload:
     plugins = tuple(_located(each, folder) for each in spec.plugins)
     whole = _digest([each.digest for each in clusters.values()], [each and each.raw for each in configs.values()],
                     plugins, spec.model_dump(mode="json"))  # fmt: skip
-    return Payload(
-        clusters, configs, plugins, spec.grid, dict(spec.measures), spec.started_at, spec.run_for_s, whole
-    )
+    return Payload(clusters, configs, plugins, spec.grid, dict(spec.measures), spec.started_at, spec.run_for_s, whole)
 
 
 def scenario_digest(payload: Payload, trace: str, config: str, values: Sequence[object]) -> str:

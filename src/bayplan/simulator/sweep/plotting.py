@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from bayplan.errors import InputError
 from bayplan.framework.config.mistakes import did_you_mean
@@ -16,7 +17,7 @@ from bayplan.simulator.sweep.summary import SEED, spread
 
 SUFFIXES = (".svg", ".png", ".pdf")
 COLOUR, INK = "#1f6f8b", "#333333"
-_TEXT = {
+_TEXT: Any = {
     "svg.hashsalt": "bayplan",  # equal pictures are equal files
     "svg.fonttype": "none",
     "font.family": "sans-serif",
@@ -26,7 +27,9 @@ _TEXT = {
 def check(path: Path) -> None:
     """Before anything is run: can such a picture be drawn here?"""
     if path.suffix not in SUFFIXES:
-        raise InputError(f'"{path}" is no picture', field="--plot", fix=f"write a name that ends in {', '.join(SUFFIXES)}")
+        raise InputError(
+            f'"{path}" is no picture', field="--plot", fix=f"write a name that ends in {', '.join(SUFFIXES)}"
+        )
     try:
         import matplotlib  # noqa: F401
     except ImportError:

@@ -74,7 +74,9 @@ class RowsFile:
 
     def finish(self, rows: Sequence[Row]) -> None:
         """All rows in order, in place of what is there."""
-        self._replace("".join(_line(each) for each in [self.columns, *([row[n] for n in self.columns] for row in rows)]))
+        self._replace(
+            "".join(_line(each) for each in [self.columns, *([row[n] for n in self.columns] for row in rows)])
+        )
 
     def _begin(self) -> None:
         if not self.path.exists() or not self.path.stat().st_size:
@@ -137,7 +139,9 @@ def write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Row]) -> No
         from pyarrow import parquet
     except ImportError:
         raise InputError(
-            "Parquet needs pyarrow", field="--out", fix="pip install 'bayplan[parquet]', or write a name that ends in .csv"
+            "Parquet needs pyarrow",
+            field="--out",
+            fix="pip install 'bayplan[parquet]', or write a name that ends in .csv",
         ) from None
     texts = {name: [row[name] for row in rows] for name in columns}
     made = {name: _column(values) for name, values in texts.items()}

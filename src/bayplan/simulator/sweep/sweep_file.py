@@ -171,11 +171,11 @@ def read(path: Path) -> Sweep:
 def parse(raw: dict[str, Any], source: str) -> Sweep:
     if raw.get("kind") != KIND or raw.get("apiVersion") != API_VERSION:
         told = f"{raw.get('apiVersion') or 'no apiVersion'}, {raw.get('kind') or 'no kind'}"
-        raise InputError(f"this is no sweep: {told}", source=source, fix=f"write apiVersion: {API_VERSION}, kind: {KIND}")
+        raise InputError(
+            f"this is no sweep: {told}", source=source, fix=f"write apiVersion: {API_VERSION}, kind: {KIND}"
+        )
     try:
         return Sweep.model_validate(raw)
     except ValidationError as error:
-        mistakes = [
-            InputError(each.text, source=source, field=each.path) for each in found_by_pydantic(error, Sweep)
-        ]
+        mistakes = [InputError(each.text, source=source, field=each.path) for each in found_by_pydantic(error, Sweep)]
         raise mistakes[0] if len(mistakes) == 1 else InputErrors(mistakes) from None

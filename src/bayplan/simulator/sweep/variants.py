@@ -103,7 +103,7 @@ def _found(workloads: list[Scalable], name: str) -> Scalable:
 
 def _long(kind: str) -> str:
     short = {"deploy": "deployment", "sts": "statefulset", "rs": "replicaset", "rc": "replicationcontroller"}
-    return short.get(kind.removesuffix("s") if kind.endswith("ments") or kind.endswith("sets") else kind, kind)
+    return short.get(kind.removesuffix("s") if kind.endswith(("ments", "sets")) else kind, kind)
 
 
 def _replicas(workload: Scalable) -> int:

@@ -51,7 +51,7 @@ def arranged(objects: Sequence[ApiObject], arrangement: Arrangement, seed: int) 
 def _demanding(
     pods: list[Pod], originals: Sequence[Pod], nodes: Sequence[Node], arrangement: Arrangement, random: Random
 ) -> list[Pod]:
-    """Pods are taken out at random while they ask for too much; else random ones are copied until the next is too much."""
+    """Random pods are taken out while all ask for too much; else random ones are copied until one is too much."""
     assert arrangement.demand is not None
     resource = arrangement.demand.resource
     wanted = arrangement.demand.ofCapacity * sum(amount_of(each.allocatable, resource) for each in nodes)
