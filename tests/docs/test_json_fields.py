@@ -23,7 +23,7 @@ PAGE = ROOT / "docs" / "reference" / "json.md"
 EXAMPLES = ROOT / "examples"
 KINDS = (
     "Simulation", "Explanation", "WorkloadExplanation", "WhatIf", "Fit", "Comparison", "PlacementResult",
-    "RebalancePlan", "PluginList", "Benchmark", "StickyList", "Replay", "ShadowVerdict", "ShadowSummary",
+    "RebalancePlan", "PluginList", "Benchmark", "StickyList", "Replay", "ShadowVerdict", "ShadowSummary", "Sweep",
 )  # fmt: skip
 RARE = {
     ("Benchmark", f"results[].{field}")
@@ -117,6 +117,16 @@ kind: VirtualMachine
 metadata: {name: vm, annotations: {bayplan.io/sticky-node: n1}}
 """
 
+FILES = ("cluster.yaml", "misplaced.yaml", "sweep.yaml", "rows.csv")
+SWEEP = """\
+apiVersion: bayplan.io/v1alpha1
+kind: Sweep
+metadata: {name: two seeds}
+spec:
+  files: [cluster.yaml]
+  grid: {seed: 0:2, config: [default]}
+"""
+
 MISPLACED = """\
 apiVersion: v1
 kind: Node
@@ -190,6 +200,7 @@ def commands() -> list[list[str]]:
         ["compare", *WHAT_IF, "--config", str(ASKED / "packing.yaml"), "--afresh"],
         ["fit", "-f", "cluster.yaml", "--node-template", str(ASKED / "m5.yaml")],
         ["place", "-f", str(PLACEMENT), "--now", NOW],
+        ["sweep", "sweep.yaml", "--workers", "1", "--out", "rows.csv"],
         ["plugins"],
         ["bench", "plain", "--nodes", "5", "--pods", "5"],
         ["sticky", "list", "-f", "cluster.yaml"],
@@ -203,10 +214,11 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     movable = "".join(MOVABLE.replace("NUMBER", str(number)) for number in range(4))
     (folder / "cluster.yaml").write_text(CLUSTER)
     (folder / "misplaced.yaml").write_text(MISPLACED + movable)
+    (folder / "sweep.yaml").write_text(SWEEP)
     found: list[dict[str, Any]] = []
     for command in commands():
         out = folder / "out.json"
-        arguments = [str(folder / word) if word in ("cluster.yaml", "misplaced.yaml") else word for word in command]
+        arguments = [str(folder / word) if word in FILES else word for word in command]
         with pytest.MonkeyPatch.context() as patch, out.open("w") as stream:
             patch.setattr("sys.stdout", stream)
             code = main([*arguments, "-o", "json"])
