@@ -1,7 +1,7 @@
 """
 What a file says of a trace: which CSV files have its nodes and pods, and which column is what.
 
-A ``kind: Trace`` stands among the files of ``simulate -f`` (``read``), or is named by a step of a workload file.
+A ``kind: Trace`` stands among the files of ``simulate -f`` and of sweeps (``read``).
 """
 
 from __future__ import annotations

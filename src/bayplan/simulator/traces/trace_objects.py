@@ -1,8 +1,8 @@
 """
 The nodes and pods of a trace, as the manifests a person would have written for them.
 
-``simulator.loading`` puts them in the place of the trace; ``benchmarks.workload_rendering`` makes a step of them.  Each
-knows its line of the CSV file, so that whatever is wrong with it is told as if it stood there.
+``simulator.loading`` puts them in the place of the trace.  Each knows its line of the CSV file, so that whatever is
+wrong with it is told as if it stood there.
 """
 
 from __future__ import annotations
