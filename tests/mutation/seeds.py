@@ -15,7 +15,7 @@ from bayplan.objects.files import manifests
 from bayplan.simulator.benchmarks import workload_file
 from tests.objects.random_objects import MAKERS, ObjectMaker
 from tests.parity.generating import generate
-from tests.parity.generating.devices import FIRST_DEVICE_SEED
+from tests.parity.generating.device_style import FIRST_DEVICE_SEED
 
 ROOT = Path(__file__).parents[2]
 CONFIG = "KubeSchedulerConfiguration"
