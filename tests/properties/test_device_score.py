@@ -78,7 +78,7 @@ def _valid(case: Case) -> list[list[Any]]:
     found = []
     for choice in product(*options):
         flat = [(owner, *pick) for owner, picks in zip(owners, choice, strict=True) for pick in picks]
-        if plain._is_good(case.claims, case.devices, case.held, flat):
+        if plain._is_good(case.claims, case.devices, plain.State(case.held), flat):
             found.append(flat)
     return found
 
@@ -247,7 +247,7 @@ def test_the_best_of_all_valid_choices_is_found(seed: int) -> None:
             continue
         found += 1
         flat = _as_flat(case, outcome, bench)
-        assert plain._is_good(case.claims, case.devices, case.held, flat), (case.devices, case.claims)
+        assert plain._is_good(case.claims, case.devices, plain.State(case.held), flat), (case.devices, case.claims)
         assert outcome.merit.is_best
         if _has_admins(case):
             continue  # they are valid; what they do to others' scores has its own test
@@ -273,7 +273,7 @@ def test_a_short_search_still_places_what_the_first_fit_places(seed: int) -> Non
         assert bool(outcome.failure) == bool(first.failure)
         if not outcome.failure:
             flat, judge = _as_flat(case, outcome, bench), Judge(case, args)
-            assert plain._is_good(case.claims, case.devices, case.held, flat)
+            assert plain._is_good(case.claims, case.devices, plain.State(case.held), flat)
             ended += not outcome.merit.is_best
             if not _has_admins(case):
                 before = _as_flat(case, first, bench)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations, product
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -81,12 +82,22 @@ def _choices(request: Any, devices: list[dict[str, Any]]) -> Iterator[list[tuple
             yield [((request, each), place) for place in picked]
 
 
-def _oracle(claims: list[Any], devices: list[dict[str, Any]], held: set[int]) -> list[str] | None:
+class State(NamedTuple):
+    """What is in use."""
+
+    held: set[int]
+    shared: Mapping[int, int] = MappingProxyType({})
+    """How much of the memory of shared devices."""
+    slots: int = 4
+    """Of the counter, in all."""
+
+
+def _oracle(claims: list[Any], devices: list[dict[str, Any]], state: State) -> list[str] | None:
     options = [list(_choices(request, devices)) for each in claims for request in each.requests]
     owners = [number for number, each in enumerate(claims) for _ in each.requests]
     for choice in product(*options):
         flat = [(owner, *pick) for owner, picks in zip(owners, choice, strict=True) for pick in picks]
-        if _is_good(claims, devices, held, flat):
+        if _is_good(claims, devices, state, flat):
             return [f"{_name(*wanted)}={devices[place]['name']}" for _, wanted, place in flat]
     return None
 
@@ -95,10 +106,11 @@ def _name(request: Any, asked: Any) -> str:
     return request.name if request.exactly else f"{request.name}/{asked.name}"
 
 
-def _is_good(claims: list[Any], devices: list[dict[str, Any]], held: set[int], flat: list[Any]) -> bool:
+def _is_good(claims: list[Any], devices: list[dict[str, Any]], state: State, flat: list[Any]) -> bool:
+    held, shared, total = state
     users: dict[int, list[tuple[int, bool]]] = {}
-    shares: dict[int, int] = {}
-    slots = 4 - sum(_slots(devices[place]) for place in held)
+    shares = dict(shared)
+    slots = total - sum(_slots(devices[place]) for place in (*held, *shared))
     for owner, (request, asked), place in flat:
         which = devices[place]
         is_admin = bool(request.exactly and request.exactly.admin_access)
@@ -109,7 +121,7 @@ def _is_good(claims: list[Any], devices: list[dict[str, Any]], held: set[int], f
             said = which["attributes"].get(key, {})
             if str(next(iter(said.values()), None)) != value:
                 return False
-        if not asked.tolerations and any(each["effect"] != "None" for each in which.get("taints", ())):
+        if not all(_is_tolerated(asked, each) for each in which.get("taints", ())):
             return False
         amount = int(asked.capacity_requests.get("memory", 0))
         has = int(which.get("capacity", {}).get("memory", {"value": 0})["value"])
@@ -120,7 +132,7 @@ def _is_good(claims: list[Any], devices: list[dict[str, Any]], held: set[int], f
             if shares[place] > has:
                 return False
         if which.get("allowMultipleAllocations"):
-            if not users.get(place):
+            if not users.get(place) and place not in shared:
                 slots -= _slots(which)
             users.setdefault(place, [])
             users[place].append((owner, True))
@@ -138,6 +150,12 @@ def _is_good(claims: list[Any], devices: list[dict[str, Any]], held: set[int], f
         _keeps_to(constraint, [(wanted, devices[place]) for owner, wanted, place in flat if claims[owner] is each])
         for each in claims
         for constraint in each.spec.devices.constraints or ()
+    )
+
+
+def _is_tolerated(asked: Any, taint: dict[str, Any]) -> bool:
+    return taint["effect"] == "None" or any(
+        each.key in ("", taint["key"]) and each.effect in ("", taint["effect"]) for each in asked.tolerations or ()
     )
 
 
@@ -175,7 +193,7 @@ def test_the_search_finds_the_first_full_choice(seed: int) -> None:
         claims = [_claim(rng, name) for name in ("c", "d")[: rng.choice((1, 1, 2))]]
         outcome = bench.outcome(*claims)
         assert isinstance(outcome, Answer)
-        expected = _oracle(claims, devices, held)
+        expected = _oracle(claims, devices, State(held))
         found += expected is not None
         assert bench.given(*claims) == (expected or "cannot allocate all claims"), (devices, claims, held)
     assert CASES // 5 < found < CASES

@@ -36,6 +36,11 @@ def nano(quantity: Quantity) -> int:
     return int(parse(quantity) * NANO)
 
 
+def text_of(nano: int) -> str:
+    """Billionths as a quantity."""
+    return format_binary(nano // NANO) if nano % NANO == 0 else canonical(f"{nano}n")
+
+
 def taken(requests: Mapping[str, Quantity], capacity: Mapping[str, DeviceCapacity]) -> tuple[Take, ...] | str:
     """What a request takes of each capacity of a device; or why the device cannot serve it, however free it is."""
     for name in requests:

@@ -7,7 +7,7 @@ too.  ``pools`` makes a ``CounterBook`` for a pool, ``search`` asks what is left
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from bayplan.objects.devices.resource_slice import CounterSet, Device
@@ -66,6 +66,12 @@ class CounterBook:
         }
         self.takers = takers
         """(row, what it takes) of every device of the pool that takes any."""
+
+    def with_more(self, more: Mapping[CounterKey, int]) -> CounterBook:
+        """A book in which there is so much more of some counters."""
+        book = CounterBook({}, self.takers)
+        book.total = {key: amount + more.get(key, 0) for key, amount in self.total.items()}
+        return book
 
     def left(self, columns: DeviceColumns) -> dict[CounterKey, int]:
         """What is left of each counter; less than nothing if more was given away than there is."""

@@ -13,8 +13,8 @@ from contextlib import suppress
 from typing import Any, TypeAlias
 
 from bayplan.objects.devices.resource_claim import ResourceClaim
-from bayplan.objects.quantity import canonical, format_binary
-from bayplan.plugins.dynamic_resources.capacity import NANO, Take
+from bayplan.objects.quantity import canonical
+from bayplan.plugins.dynamic_resources.capacity import Take, text_of
 from bayplan.plugins.dynamic_resources.constraints import attribute_of, value_of
 from bayplan.plugins.dynamic_resources.device_columns import DeviceColumns, Sort
 from bayplan.plugins.dynamic_resources.node_devices import NodeDevices
@@ -134,7 +134,7 @@ def _why(
             return details if isinstance(details, str) else _short(*details)
         case Obstacle.COUNTERS:
             (set_name, name), amount = details
-            return f"counter {name} of {set_name} is short by {_amount(amount)}"
+            return f"counter {name} of {set_name} is short by {text_of(amount)}"
         case Obstacle.TAINT:
             value = f"={details.value}" if details.value else ""
             return f"taint {details.key}{value}:{details.effect} is not tolerated"
@@ -171,7 +171,7 @@ def _values(expression: str, sort: Sort) -> str:
 
 
 def _short(take: Take, used: int) -> str:
-    return f"{take.amount.text} of {take.name} is asked for, and {_amount(take.whole - used)} is left"
+    return f"{take.amount.text} of {take.name} is asked for, and {text_of(take.whole - used)} is left"
 
 
 def _constrained(name: str, is_match: bool, sort: Sort, beside: Sequence[str]) -> str:
@@ -180,7 +180,3 @@ def _constrained(name: str, is_match: bool, sort: Sort, beside: Sequence[str]) -
         return f"constraint: it has no {name}"
     rule = "another than that of" if is_match else "the same as that of one of"
     return f"constraint: its {name} is {value[1]}, {rule} {', '.join(beside)}"
-
-
-def _amount(nano: int) -> str:
-    return format_binary(nano // NANO) if nano % NANO == 0 else canonical(f"{nano}n")

@@ -38,12 +38,14 @@ from bayplan.plugins.dynamic_resources.extended_resources import (
     ExtendedClaim,
     extended_claim,
 )
+from bayplan.plugins.dynamic_resources.imagining import Imagined
 from bayplan.plugins.dynamic_resources.inventory import Inventory
 from bayplan.plugins.dynamic_resources.pod_claims import PodClaims
 from bayplan.plugins.dynamic_resources.results import allocations
 from bayplan.plugins.dynamic_resources.search import Answer, SearchTimeoutError
 from bayplan.plugins.dynamic_resources.shape import AllocationError
 from bayplan.plugins.dynamic_resources.usage import Usage
+from bayplan.plugins.dynamic_resources.would_fit import Remedies, WouldFit
 from bayplan.plugins.extended_resource_classes import ExtendedResourceClasses, may_be_devices
 
 NOT_AVAILABLE = unresolvable("resourceclaim not available on the node")
@@ -185,6 +187,17 @@ class Filtering:
             return []
         shape, devices = group.kept.shape, inventory.devices_of(node.object)
         return explaining.missing(shape, group.claims, devices, inventory.columns, usage, self._allocator.selectors)
+
+    def would_fit_if(self, node: NodeView, inventory: Inventory) -> Remedies:
+        """What alone would let the node serve the claims that have no devices yet."""
+        lacking = self._lacking(node)
+        group = None if isinstance(lacking, Status) else self._group(lacking)
+        if group is None or group.kept is None or self.unavailable(node.object):
+            return Remedies([], 0)
+        if isinstance(self._allocator.on_node(group.kept, node.object), SearchTimeoutError):
+            return Remedies([], 0)  # it may fit as it is
+        real = Imagined(group.kept.shape, inventory.devices_of(node.object), inventory.columns)
+        return WouldFit(real, group.claims, len(self._open), self._allocator.selectors).remedies()
 
     # -- all nodes --
 

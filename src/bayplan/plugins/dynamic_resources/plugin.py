@@ -72,6 +72,7 @@ from bayplan.plugins.dynamic_resources.filtering import Filtering
 from bayplan.plugins.dynamic_resources.ledger import Ledger, ledger_of
 from bayplan.plugins.dynamic_resources.pod_claims import CLAIM, MissingClaimError, PodClaims, claims_of
 from bayplan.plugins.dynamic_resources.requeueing import Hints
+from bayplan.plugins.dynamic_resources.would_fit import Remedies
 from bayplan.plugins.extended_resource_classes import ExtendedResourceClasses, may_be_devices
 from bayplan.plugins.object_index import Index
 
@@ -305,6 +306,13 @@ class DynamicResources(
         filtering = state.get(FILTERING)
         ledger = self._ledger
         return [] if filtering is None else filtering.missing(node, ledger.inventory, ledger.usage)
+
+    def would_fit_if(self, pod: Pod, node: NodeView) -> Remedies:
+        """What alone would let a node serve the pod's claims; all of it was tried in the imagination."""
+        state = CycleState()
+        self.pre_filter(state, pod, node.table)
+        filtering = state.get(FILTERING)
+        return Remedies([], 0) if filtering is None else filtering.would_fit_if(node, self._ledger.inventory)
 
     # -- what it promises --
 

@@ -67,7 +67,9 @@ Turned: TypeAlias = "Callable[[Wanted, int, Obstacle, Any], None]"
 """Told of each device that a request cannot have: its position, the first obstacle, and its details."""
 
 
-class _End(Enum):
+class End(Enum):
+    """How a part of the search ended."""
+
     DONE = 1
     NOTHING = 2
     TOO_MANY = 3
@@ -112,7 +114,7 @@ class Search:
     def run(self) -> Answer:
         """The first solution.  ``AllocationError`` if something is wrong with a claim or class."""
         self._gather()
-        if self._next_request(0, 0) is _End.DONE:
+        if self._next_request(0, 0) is End.DONE:
             return Answer(tuple(tuple(each) for each in self._chosen))
         invalid = any(view.condition is Condition.INVALID for view in self._devices.pools)
         return Answer((), INVALID_POOLS if invalid else CANNOT_ALLOCATE)
@@ -154,41 +156,41 @@ class Search:
 
     # -- the search --
 
-    def _next_request(self, claim: int, request: int) -> _End:
+    def _next_request(self, claim: int, request: int) -> End:
         if claim == len(self._shape.claims):
-            return _End.DONE
+            return End.DONE
         requests = self._shape.claims[claim]
         if request == len(requests):
             end = self._next_request(claim + 1, 0)
             # Another choice for this claim may let a later one make do with fewer devices.
-            return _End.NOTHING if end is _End.TOO_MANY else end
+            return End.NOTHING if end is End.TOO_MANY else end
         alternatives = requests[request]
         if not alternatives[0].alternative:
             return self._next_device(alternatives[0], 0, 0)
-        end = _End.TOO_MANY
+        end = End.TOO_MANY
         for wanted in alternatives:
             found = self._next_device(wanted, 0, 0)
-            if found is _End.DONE:
+            if found is End.DONE:
                 return found
-            if found is not _End.TOO_MANY:
-                end = _End.NOTHING
+            if found is not End.TOO_MANY:
+                end = End.NOTHING
         return end
 
-    def _next_device(self, wanted: Wanted, have: int, start: int) -> _End:
+    def _next_device(self, wanted: Wanted, have: int, start: int) -> End:
         self._step()
         every = self._every.get(wanted.number)
         if every is not None and not every:
-            return _End.NOTHING
+            return End.NOTHING
         need = wanted.asks.number if every is None else len(every)
         if have >= need:
             return self._next_request(wanted.claim, wanted.request + 1)
         if len(self._chosen[wanted.claim]) + need - have > MAX_RESULTS:
-            return _End.TOO_MANY
+            return End.TOO_MANY
         if every is not None:
             return self._next_of_all(wanted, every, have)
         return self._try_devices(wanted, have, start)
 
-    def _next_of_all(self, wanted: Wanted, every: list[int], have: int) -> _End:
+    def _next_of_all(self, wanted: Wanted, every: list[int], have: int) -> End:
         position = every[have]
         obstacle = self._take(wanted, position)
         if obstacle is Obstacle.CONSTRAINT:
@@ -199,13 +201,13 @@ class Search:
                 "would not be satisfied",
             )
         if obstacle is not None:
-            return _End.NOTHING
+            return End.NOTHING
         end = self._next_device(wanted, have + 1, 0)
-        if end is not _End.DONE:
+        if end is not End.DONE:
             self._put_back(wanted, position)
         return end
 
-    def _try_devices(self, wanted: Wanted, have: int, start: int) -> _End:
+    def _try_devices(self, wanted: Wanted, have: int, start: int) -> End:
         order, led_nowhere = self._order, set()
         for place in range(start, len(order)):
             position = order[place]
@@ -215,13 +217,13 @@ class Search:
             if self._take(wanted, position) is not None:
                 continue
             end = self._next_device(wanted, have + 1, place + 1)
-            if end is _End.DONE:
+            if end is End.DONE:
                 return end
             self._put_back(wanted, position)
-            if end is _End.TOO_MANY:
+            if end is End.TOO_MANY:
                 return end
             led_nowhere.add(look)
-        return _End.NOTHING
+        return End.NOTHING
 
     def _likeness(self, position: int) -> Any:
         """What tells a device from others of its kind and use: what this attempt has taken of it, and its counters."""

@@ -17,7 +17,7 @@ from bayplan.plugins.dynamic_resources.plugin import DynamicResources
 from bayplan.text_layout import table
 
 MOST_NODES = 3
-"""Nodes whose devices are told to people, those that come nearest first."""
+"""Nodes whose devices are told to people and for which changes are imagined, those that come nearest first."""
 
 
 def add(document: dict[str, Any], imagined: WhatIf, pod: Pod) -> dict[str, Any]:
@@ -33,6 +33,11 @@ def add(document: dict[str, Any], imagined: WhatIf, pod: Pod) -> dict[str, Any]:
             row = nodes.row_of(node["name"])
             if row is not None:
                 node |= _told(plugin, pod, nodes.node(row), is_feasible=bool(node["feasible"]))
+        for node in _nearest(document)[:MOST_NODES]:
+            row = nodes.row_of(node["name"])
+            if row is not None:
+                remedies = plugin.would_fit_if(pod, nodes.node(row))
+                node |= {"wouldFitIf": [each.as_dict() for each in remedies.found], "changesTried": remedies.tried}
     return document
 
 
@@ -73,8 +78,7 @@ def as_lines(document: dict[str, Any]) -> list[str]:
         rows = [[each["claim"], each["request"], _named(each)] for each in chosen["devices"]]
         given = table(["CLAIM", "REQUEST", f"DEVICE ON {chosen['name']}"], rows).splitlines()
         return given + _score_lines(chosen.get("deviceScore"))
-    short = [node for node in document["nodes"] if node.get("missing")]
-    short.sort(key=_distance)
+    short = _nearest(document)
     lines: list[str] = []
     for node in short[:MOST_NODES]:
         lines += [*([""] if lines else []), *_node_lines(node)]
@@ -102,28 +106,21 @@ def _node_lines(node: dict[str, Any]) -> Iterator[str]:
             named = [_named(each) for each in devices if each["why"] == why]
             shown = named[0] if count == 1 else f"{count} devices, {named[0]} first"
             yield f"  {shown}: {why}"
-        hint = _would_fit_if(lacking)
-        if hint:
-            yield f"  {hint}"
+    yield from _would_fit_if(node)
 
 
-def _would_fit_if(lacking: dict[str, Any]) -> str:
-    """The nearest miss among the devices that the selectors let through; more than one missing is only counted."""
-    if lacking["short"] > 1:
-        return f"{lacking['short']} more devices are missing"
-    for begin, hint in (
-        ("in use by ", "{device} were given back"),
-        ("counter ", "the rest of {device} were free"),
-        ("taint ", "the claim tolerated the taint of {device}"),
-        ("constraint: ", "{device} were not bound by the constraint"),
-    ):
-        for each in lacking["devices"] if lacking["short"] else ():
-            if each["selected"] and each["why"].startswith(begin):
-                return f"would fit if {hint.format(device=_named(each))}"
-    for each in lacking["devices"] if lacking["short"] else ():
-        if each["selected"] and each["why"].endswith(" is left"):
-            return f"would fit if {_named(each)} had that much left"
-    return "1 more device is missing" if lacking["short"] else ""
+def _would_fit_if(node: dict[str, Any]) -> Iterator[str]:
+    """What alone would do; each was tried in the imagination."""
+    for remedy in node.get("wouldFitIf", ()):
+        count = remedy.get("count")
+        begin = "" if count is None else f"{count} more device{' is' if count == 1 else 's are'} missing: "
+        yield f"  {begin}the claims would fit if {remedy['text']}"
+    if node.get("changesTried") and not node["wouldFitIf"]:
+        yield f"  no change would do: {node['changesTried']} were tried"
+
+
+def _nearest(document: dict[str, Any]) -> list[dict[str, Any]]:
+    return sorted((node for node in document["nodes"] if node.get("missing")), key=_distance)
 
 
 def _distance(node: dict[str, Any]) -> tuple[int, int]:

@@ -18,8 +18,7 @@ from bayplan.plugins.dynamic_resources.device_score.merit import scored, weighte
 from bayplan.plugins.dynamic_resources.device_score.rules import Change, Rule, Unit
 from bayplan.plugins.dynamic_resources.device_score.sizes import WHOLE
 from bayplan.plugins.dynamic_resources.node_devices import NodeDevices
-from bayplan.plugins.dynamic_resources.search import Answer, Choice, Search
-from bayplan.plugins.dynamic_resources.search import _End as End
+from bayplan.plugins.dynamic_resources.search import Answer, Choice, End, Search
 from bayplan.plugins.dynamic_resources.shape import UNSELECTED, AllocationError, Shape, Wanted
 
 
