@@ -199,6 +199,30 @@ class TestScore:
         assert plugin.pre_filter(state, ASKED.build(), cache.nodes) is None
         assert plugin.score(state, ASKED.build(), cache.nodes).tolist() == [7, 8]
 
+    def test_with_device_score_the_alternative_counts_a_hundred_times_the_points(self) -> None:
+        """A second alternative with the best device stays behind a first with a worse one."""
+        wanted = {"name": "r0", "firstAvailable": [{"name": "near", **asks(HERE)}, {"name": "any", **asks()}]}
+        large, small = ({"memory": {"value": size}} for size in ("80", "20"))
+        cache = with_devices(
+            slice_of("n1", [device("d", {"numa": 0}, capacity=small)]),
+            slice_of("n2", [device("d", {"numa": 1}, capacity=large)]),
+            claim("c", wanted),
+        )
+        score = {"rules": [{"type": "Tightest"}]}
+        plugin, state = make(DynamicResources, cache, deviceScore=score), CycleState()
+        assert plugin.pre_filter(state, ASKED.build(), cache.nodes) is None
+        raw = plugin.score(state, ASKED.build(), cache.nodes)
+        assert raw.tolist() == [100 * 7 + 80, 100 * 8 + 50]
+        assert [plugin.score_node(state, ASKED.build(), cache.nodes.node(row)) for row in (0, 1)] == raw.tolist()
+        assert plugin.normalize(state, ASKED.build(), raw, np.arange(2)).tolist() == [91, 100]
+
+    def test_with_device_score_and_no_alternatives_the_points_are_all(self) -> None:
+        large, small = (device("d", capacity={"memory": {"value": size}}) for size in ("80", "20"))
+        cache = with_devices(slice_of("n1", [small]), slice_of("n2", [large]), claim("c", request()))
+        plugin, state = make(DynamicResources, cache, deviceScore={"rules": [{"type": "Tightest"}]}), CycleState()
+        assert plugin.pre_filter(state, ASKED.build(), cache.nodes) is None
+        assert plugin.score(state, ASKED.build(), cache.nodes).tolist() == [80, 50]
+
 
 class TestPostFilter:
     def said(self, cache: Any, asked: Any = ASKED) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from bayplan.objects.devices.resource_claim import DeviceClaim, ResourceClaim
 from bayplan.objects.toleration import Taint, untolerated
 from bayplan.plugins.dynamic_resources.capacity import text_of
-from bayplan.plugins.dynamic_resources.counters import CounterKey
+from bayplan.plugins.dynamic_resources.counters import Consumption, CounterKey, consumption
 from bayplan.plugins.dynamic_resources.device_columns import FREE
 from bayplan.plugins.dynamic_resources.imagining import Imagined, tolerating, without_constraint
 from bayplan.plugins.dynamic_resources.pools import PoolKey
@@ -190,22 +190,21 @@ class WouldFit:
 
     def _unlike(self, positions: Sequence[int]) -> Iterator[int]:
         """Of devices that would be alike if they were free the first; those that can be had before others."""
-        selected = set(self._selected())
+        selected, pool_of = set(self._selected()), self._real.devices.pool_of
         met = set()
         for position in sorted(positions, key=lambda each: each not in selected):
-            number = self._kind_numbers[position]
-            has_counters = self._takes_counters(position)
-            look = number, self._real.devices.pool_of[position] if has_counters else -1, position in selected
-            if not has_counters:
-                if position not in selected or look in met:
-                    continue
+            taken = self._counters_of(position)
+            if not taken and position not in selected:
+                continue  # nobody misses it
+            look = self._kind_numbers[position], position in selected, taken, pool_of[position] if taken else -1
+            if look not in met:
                 met.add(look)
-            yield position
+                yield position
 
-    def _takes_counters(self, position: int) -> bool:
+    def _counters_of(self, position: int) -> Consumption:
         """Also where no request selects it."""
         columns = self._real.columns
-        return bool(columns.sorts[columns.sort[self._real.devices.rows[position]]].device.consumes_counters)
+        return consumption(columns.sorts[columns.sort[self._real.devices.rows[position]]].device)
 
     def _named(self, position: int) -> tuple[str, dict[str, Any]]:
         driver, pool, device = key = self._real.devices.at(position).key
