@@ -93,7 +93,7 @@ def test_a_device_in_use_is_told_with_the_claim_that_has_it() -> None:
     )
     document = explained(claim(), *published({"name": "a"}), held("a", "busy"), running)
     assert why(document) == [("a", "in use by default/other")]
-    assert "would fit if gpu.example.com/n1/a were given back" in as_text(document)
+    assert "\n  the claims would fit if gpu.example.com/n1/a were given back\n" in as_text(document)
     assert why(explained(claim(), *published({"name": "a"}), held("a"))) == [("a", "in use by default/other")]
 
 
@@ -103,7 +103,9 @@ def test_a_share_that_is_too_large_says_what_is_left() -> None:
     result["shareID"] = "00000000-0000-4000-8000-000000000000"
     other = claim(name="other", status={"allocation": {"devices": {"results": [result]}}})
     asked = claim({"capacity": {"requests": {"memory": "4Gi"}}})
-    assert why(explained(asked, *published(shared), other)) == [("a", "4Gi of memory is asked for, and 2Gi is left")]
+    document = explained(asked, *published(shared), other)
+    assert why(document) == [("a", "4Gi of memory is asked for, and 2Gi is left")]
+    assert "\n  the claims would fit if 2Gi more of memory of gpu.example.com/n1/a were left\n" in as_text(document)
 
 
 def test_a_counter_is_short_by_so_much() -> None:
@@ -115,6 +117,19 @@ def test_a_counter_is_short_by_so_much() -> None:
         ("a", "in use by default/other"),
         ("b", "counter memory of c is short by 2Gi"),
     ]
+    (found,) = document["nodes"]
+    where = {"driver": DRIVER, "pool": "n1"}
+    assert found["wouldFitIf"] == [
+        {"change": "giveBack", "text": f"{DRIVER}/n1/a were given back", "devices": [where | {"device": "a"}]},
+        {
+            "change": "freeCounters",
+            "text": f"2Gi more of counter memory of c in {DRIVER}/n1 were left",
+            "counters": [{"counterSet": "c", "counter": "memory", "amount": "2Gi"}],
+            **where,
+        },
+    ]
+    assert found["changesTried"] == 2
+    assert f"  the claims would fit if 2Gi more of counter memory of c in {DRIVER}/n1 were left" in as_text(document)
 
 
 def test_a_constraint_names_the_device_that_it_does_not_go_with() -> None:
@@ -126,6 +141,8 @@ def test_a_constraint_names_the_device_that_it_does_not_go_with() -> None:
     constraints = [{"matchAttribute": f"{DRIVER}/root"}]
     document = explained(claim(*kinds, constraints=constraints), *published(device("a", "x"), device("b", "y")))
     assert ("b", f"constraint: its {DRIVER}/root is y, another than that of a of request r0") in why(document)
+    text = f"the claims would fit if claim default/mine were without its constraint matchAttribute {DRIVER}/root"
+    assert f"\n  {text}\n" in as_text(document)
 
 
 def test_a_pool_that_is_not_complete_is_told() -> None:
@@ -137,7 +154,62 @@ def test_a_pool_that_is_not_complete_is_told() -> None:
 def test_how_many_are_missing_is_told_where_it_is_more_than_one() -> None:
     document = explained(claim({"count": 3}), *published({"name": "a"}))
     assert document["nodes"][0]["missing"][0]["short"] == 2
-    assert "2 more devices are missing" in as_text(document)
+    like = "the claims would fit if there were 2 more devices like gpu.example.com/n1/a"
+    assert f"\n  2 more devices are missing: {like}\n" in as_text(document)
+
+
+def test_one_more_device_is_missing() -> None:
+    text = as_text(explained(claim({"count": 2}), *published({"name": "a"})))
+    like = "the claims would fit if there were 1 more device like gpu.example.com/n1/a"
+    assert f"\n  1 more device is missing: {like}\n" in text
+
+
+def test_a_taint_that_could_be_tolerated() -> None:
+    tainted = {"name": "a", "taints": [{"key": "broken", "value": "yes", "effect": "NoSchedule"}]}
+    text = "the claims would fit if request r0 of claim default/mine tolerated taint broken=yes:NoSchedule"
+    assert f"\n  {text}\n" in as_text(explained(claim(), *published(tainted)))
+
+
+def test_what_would_not_help_is_not_told() -> None:
+    """Given back it would still be tainted, and tolerated it would still be in use."""
+    tainted = {"name": "a", "taints": [{"key": "broken", "effect": "NoSchedule"}]}
+    document = explained(claim(), *published(tainted), held("a"))
+    (found,) = document["nodes"]
+    assert (found["wouldFitIf"], found["changesTried"]) == ([], 3)
+    assert "would fit" not in as_text(document)
+    assert "\n  no change would do: 3 were tried\n" in as_text(document)
+
+
+def test_changes_are_imagined_for_the_nearest_nodes_only() -> None:
+    names = [f"n{number}" for number in range(5)]
+    slices = [
+        made("ResourceSlice", name, {"driver": DRIVER, "nodeName": name, "devices": [{"name": "a"}],
+             "pool": {"name": name, "generation": 1, "resourceSliceCount": 1}})
+        for name in names
+    ]  # fmt: skip
+    here = world(*map(node, names), CLASS, pod("web", resourceClaims=CLAIMED), claim({"count": 2}), *slices)
+    document = explain_pod(here, "default", "web")
+    assert [bool(each.get("wouldFitIf")) for each in document["nodes"]] == [True] * 3 + [False] * 2
+
+
+@pytest.mark.parametrize(
+    ("steps", "end"),
+    [
+        (100, "none is better (2 steps)"),
+        (1, "the search ended after 1 step: others may be better"),
+    ],
+)
+def test_what_device_score_says_of_the_devices(steps: int, end: str) -> None:
+    rules = [{"type": "Tightest", "weight": 4}, {"type": "Pack"}]
+    score = {"deviceScore": {"rules": rules, "searchSteps": steps}}
+    config = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"pluginConfig": [{"name": "DynamicResources", "args": score}]}],
+    }
+    document = explained(config, claim(), *published({"name": "a"}))
+    said = f"DeviceScore of these devices: 60 of 100 (Tightest 50, Pack 100); {end}"
+    assert said in as_text(document).splitlines()
 
 
 def test_a_pod_without_claims_has_nothing_about_devices() -> None:
