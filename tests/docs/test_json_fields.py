@@ -117,7 +117,7 @@ kind: VirtualMachine
 metadata: {name: vm, annotations: {bayplan.io/sticky-node: n1}}
 """
 
-FILES = ("cluster.yaml", "misplaced.yaml", "sweep.yaml", "rows.csv")
+FILES = ("cluster.yaml", "devices.yaml", "misplaced.yaml", "sweep.yaml", "rows.csv")
 SWEEP = """\
 apiVersion: bayplan.io/v1alpha1
 kind: Sweep
@@ -126,6 +126,85 @@ spec:
   files: [cluster.yaml]
   grid: {seed: 0:2, config: [default]}
 """
+
+
+def _claiming(name: str, asks: str) -> str:
+    """A pod whose claim asks for devices of the kind of its name."""
+    selector = f'selectors: [{{cel: {{expression: \'device.attributes["gpu.example.com"].kind == "{name}"\'}}}}]'
+    return f"""\
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {{name: {name}}}
+spec: {{devices: {{requests: [{{name: r0, exactly: {{deviceClassName: gpu, {selector}, {asks}}}}}]}}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}}}
+spec: {{containers: [{{name: main, image: web}}], resourceClaims: [{{name: g, resourceClaimName: {name}}}]}}
+"""
+
+
+DEVICES = """\
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "110"}}
+---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: gpu}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: counters}
+spec:
+  driver: gpu.example.com
+  pool: {name: n1, generation: 1, resourceSliceCount: 2}
+  nodeName: n1
+  sharedCounters: [{name: c, counters: {memory: {value: 10Gi}}}]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: devices}
+spec:
+  driver: gpu.example.com
+  pool: {name: n1, generation: 1, resourceSliceCount: 2}
+  nodeName: n1
+  devices:
+  - {name: d-shared, attributes: {kind: {string: shared}}, allowMultipleAllocations: true, capacity: {memory: {value: "9"}}}
+  - {name: d-tainted, attributes: {kind: {string: tainted}}, taints: [{key: sick, effect: NoSchedule}]}
+  - {name: d-single, attributes: {kind: {string: single}}}
+  - name: part-0
+    attributes: {kind: {string: part}}
+    consumesCounters: [{counterSet: c, counters: {memory: {value: 6Gi}}}]
+  - name: part-1
+    attributes: {kind: {string: part}}
+    consumesCounters: [{counterSet: c, counters: {memory: {value: 6Gi}}}]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: other}
+spec: {devices: {requests: [{name: r0, exactly: {deviceClassName: gpu}}]}}
+status:
+  allocation:
+    devices:
+      results:
+      - {request: r0, driver: gpu.example.com, pool: n1, device: part-0}
+      - request: r0
+        driver: gpu.example.com
+        pool: n1
+        device: d-shared
+        shareID: 00000000-0000-4000-8000-000000000000
+        consumedCapacity: {memory: 8}
+""" + "".join(
+    (
+        _claiming("shared", "capacity: {requests: {memory: 4}}"),
+        _claiming("part", "count: 1"),
+        _claiming("tainted", "count: 1"),
+        _claiming("single", "count: 2"),
+    )
+)
 
 MISPLACED = """\
 apiVersion: v1
@@ -188,6 +267,7 @@ def commands() -> list[list[str]]:
         ["simulate", *load, *config, "--for", "80m", "--outage", "20m-75m", "--now", NOW],
         ["rebalancer", "--dry-run", "-f", "misplaced.yaml"],
         *(["explain", what, "-f", "cluster.yaml"] for what in ("big", "urgent", "eater", "gated", "deploy/web")),
+        *(["explain", what, "-f", "devices.yaml"] for what in ("shared", "part", "tainted", "single")),
         ["explain", "training", "-f", str(EXAMPLES / "11-devices")],
         ["explain", "training", "-f", str(EXAMPLES / "12-device-score")],
         ["what-if", *WHAT_IF, "--drain", "n1", "--remove", "n3", "--scale", "deploy/web=9", "--delete", "deploy/old"],
@@ -213,6 +293,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     folder = tmp_path_factory.mktemp("fields")
     movable = "".join(MOVABLE.replace("NUMBER", str(number)) for number in range(4))
     (folder / "cluster.yaml").write_text(CLUSTER)
+    (folder / "devices.yaml").write_text(DEVICES)
     (folder / "misplaced.yaml").write_text(MISPLACED + movable)
     (folder / "sweep.yaml").write_text(SWEEP)
     found: list[dict[str, Any]] = []
