@@ -6,7 +6,7 @@ tell which one it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from bayplan.cel.errors import CelError
 from bayplan.cel.functions import Function, Overload
@@ -62,12 +62,12 @@ class Declarations:
         """The fields of each type that has fields."""
 
 
-def check(expression: Expr, source: Source, declarations: Declarations) -> Type:
-    """The type of the whole expression; CelError at the first place that does not fit."""
+def check(expression: Expr, source: Source, declarations: Declarations) -> Callable[[Expr], Type]:
+    """The type of each part of the expression; CelError at the first place that does not fit."""
     checker = _Checker(source, declarations)
-    result = checker.check(expression, declarations.variables)
+    checker.check(expression, declarations.variables)
     checker.check_literals()
-    return checker.final(result)
+    return checker.type_of
 
 
 class _Checker:
@@ -75,12 +75,20 @@ class _Checker:
         self._source = source
         self._declared = declarations
         self.known: Substitution = {}
+        self._types: dict[int, Type] = {}
         self._fresh = 0
         self._elements: list[Elements] = []
         self._formats: list[FormatCall] = []
         self._format_depth = 0
 
     def check(self, node: Expr, scope: Mapping[str, Type]) -> Type:
+        found = self._types[id(node)] = self._type(node, scope)
+        return found
+
+    def type_of(self, node: Expr) -> Type:
+        return self.final(self._types.get(id(node), DYN))
+
+    def _type(self, node: Expr, scope: Mapping[str, Type]) -> Type:
         match node:
             case Call():
                 return self._call(node, scope)

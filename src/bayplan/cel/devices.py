@@ -25,6 +25,7 @@ from typing import Any, TypeAlias
 
 from bayplan.cel.environment import Environment, Program
 from bayplan.cel.errors import CelError, CelRuntimeError, EvaluationError
+from bayplan.cel.estimates.device_sizes import device_size
 from bayplan.cel.library.quantities import quantity
 from bayplan.cel.library.versions import Version, version
 from bayplan.cel.types import ANY, BOOL, STRING, Type, map_of
@@ -118,4 +119,13 @@ def compile(expression: str) -> Selector:
     return Selector(program)
 
 
-__all__ = ["Attribute", "Device", "EvaluationError", "Selector", "compile", "version"]
+@lru_cache(maxsize=4096)
+def highest_cost(expression: str) -> int:
+    """What the expression can cost for the largest device there can be, as the API server estimates it.
+
+    It refuses an expression over the limit when a class or a claim is created. CelError if the expression is wrong.
+    """
+    return _ENVIRONMENT.highest_cost(expression, device_size)
+
+
+__all__ = ["Attribute", "Device", "EvaluationError", "Selector", "compile", "highest_cost", "version"]

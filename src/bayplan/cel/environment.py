@@ -8,12 +8,15 @@ Kubernetes counts it, so the same expression ends the same way on every machine.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from bayplan.cel.checker import Declarations, check
 from bayplan.cel.errors import CelError, CelRuntimeError, CostLimitError
+from bayplan.cel.estimates.device_sizes import Path
+from bayplan.cel.estimates.sizes import Size
+from bayplan.cel.estimates.walker import highest_cost
 from bayplan.cel.functions import Function, collected
 from bayplan.cel.library import KUBERNETES
 from bayplan.cel.parser import parse
@@ -112,11 +115,21 @@ class Environment:
 
     def compile(self, text: str) -> Program:
         """CelError in one line, ``1:8: undefined field 'model'``, if the expression is wrong."""
-        if len(text.encode(errors="replace")) > self._longest:
-            raise CelError(f"1:1: the expression is longer than {self._longest} bytes")
-        source = Source(text)
+        source = self._source(text)
         names = tuple(self._declarations.variables)
         with _deep_stack():
             tree = parse(source)
-            result = check(tree, source, self._declarations)
+            result = check(tree, source, self._declarations)(tree)
             return Program(text, result, plan(tree, source, names), names, self._limit)
+
+    def highest_cost(self, text: str, size_at: Callable[[Path], Size | None]) -> int:
+        """The most it can cost, if `size_at` tells how large parts of variables can be; CelError as `compile`."""
+        source = self._source(text)
+        with _deep_stack():
+            tree = parse(source)
+            return highest_cost(tree, check(tree, source, self._declarations), size_at)
+
+    def _source(self, text: str) -> Source:
+        if len(text.encode(errors="replace")) > self._longest:
+            raise CelError(f"1:1: the expression is longer than {self._longest} bytes")
+        return Source(text)
