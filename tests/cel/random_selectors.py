@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 _TEXTS = (
     '"a"', '"model-x"', '""', "device.driver", 'device.attributes["d.io"].model', 'device.attributes["d.io"]["s"]',
@@ -48,32 +49,46 @@ _BOOLS = (
     "sets.equivalent({ints}, {ints})", "({bool} ? {bool} : {bool})", 'ip("::1").isLoopback()', "isIP({text})",
     'cidr("10.0.0.0/8").containsIP({text})', "!format.dns1123Label().validate({text}).hasValue()", "isQuantity({text})",
     'device.attributes["d.io"].?model.optMap({v}, {bool}).orValue({bool})', '{{"a": {text}}}.all({v}, {w}, {bool})',
+    'cel.bind(m, device.attributes["d.io"], m.all({v}, {w}, m.a == {v} && {v}.matches({v}) && {w} == m.b && {bool}))',
+    'cel.bind(m, device.attributes["d.io"], m.all({v}, m.a == {v} && m.exists({w}, {v}.contains({w}) && {bool})))',
     'device.attributes.transformMap({v}, {w}, size({v})).exists({v}, {bool})', 'device.attributes[?"d.io"].hasValue()',
 )  # fmt: skip
 _SHAPES = {"text": _TEXTS, "int": _INTS, "texts": _TEXT_LISTS, "ints": _INT_LISTS, "bool": _BOOLS}
 
 
+_HOLE = re.compile(r"\{(\w+)\}")
+
+
 class SelectorMaker:
+    """Not every expression compiles: a variable that is a number may stand where a text is wanted."""
+
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
         self._count = 0
 
     def selector(self, depth: int) -> str:
-        return self._made("bool", depth)
+        return self._made("bool", depth, ())
 
-    def _made(self, kind: str, depth: int) -> str:
+    def _made(self, kind: str, depth: int, variables: tuple[str, ...]) -> str:
+        if variables and kind in ("text", "int") and self._random.random() < 0.4:
+            return self._random.choice(variables)
         shapes = _SHAPES[kind]
         if depth <= 0:
             shapes = tuple(each for each in shapes if "{" not in each)
-        return self._filled(self._random.choice(shapes), depth - 1)
+        return self._filled(self._random.choice(shapes), depth - 1, variables)
 
-    def _filled(self, shape: str, depth: int) -> str:
+    def _filled(self, shape: str, depth: int, variables: tuple[str, ...]) -> str:
+        """Variables of the shape itself may be used after the place where they are named."""
         self._count += 1
-        names = {"{v}": f"v{self._count}", "{w}": f"w{self._count}"}
-        for name, written in names.items():
-            shape = shape.replace(name, written)
-        for kind in _SHAPES:
-            while f"{{{kind}}}" in shape:
-                inner = self._made(kind, depth - self._random.randrange(2))
-                shape = shape.replace(f"{{{kind}}}", f"({inner})" if " " in inner else inner, 1)
-        return shape.replace("{{", "{").replace("}}", "}")
+        own = {"v": f"v{self._count}", "w": f"w{self._count}"}
+        named = set(variables)
+
+        def part(hole: re.Match[str]) -> str:
+            kind = hole[1]
+            if kind in own:
+                named.add(own[kind])
+                return own[kind]
+            inner = self._made(kind, depth - self._random.randrange(2), tuple(sorted(named)))
+            return f"({inner})" if " " in inner else inner
+
+        return _HOLE.sub(part, shape).replace("{{", "{").replace("}}", "}")

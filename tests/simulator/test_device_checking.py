@@ -36,6 +36,23 @@ def test_an_expression_that_does_not_compile_is_told_with_its_place() -> None:
     assert "spec.spec.devices" in told(claim("ResourceClaimTemplate", selectors=wrong))
 
 
+def test_an_expression_that_could_cost_too_much_is_told_with_its_cost() -> None:
+    loops = "device.attributes.all(a, device.attributes.all(b, device.attributes.all(c, {})))"
+    load(documents_of([device_class(loops.format("a == b"))]), strict=True)
+    line = told(device_class(loops.format("device.attributes.all(d, a == b)")))
+    assert line.startswith(
+        "a.yaml: DeviceClass gpu: spec.selectors[0].cel.expression: "
+        "too complex, exceeds cost limit: estimated cost 12785859, limit 1000000; "
+    )
+    assert "\n" not in line
+    costly = [{"cel": {"expression": 'device.driver == ["a", "b"].join(".")'}}]
+    line = told(claim("ResourceClaimTemplate", selectors=costly))
+    assert (
+        "a.yaml: ResourceClaimTemplate c: spec.spec.devices.requests[0].exactly.selectors[0].cel.expression: " in line
+    )
+    assert "estimated cost without bound, limit 1000000; use no text of unknown length" in line
+
+
 def test_what_a_server_holds_was_let_in_there() -> None:
     load(documents_of([device_class("from.the.future()", uid="1")]), strict=True)
 
