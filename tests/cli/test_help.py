@@ -79,7 +79,17 @@ def test_commands_stand_in_groups(shell: Shell) -> None:
         for group, start, end in zip(GROUPS, places, [*places[1:], out.index("\nExamples:")], strict=True)
     }
     assert found == {
-        "Ask": ["simulate", "explain", "place", "snapshot", "replay"],
+        "Ask": [
+            "simulate",
+            "explain",
+            "what-if",
+            "fit",
+            "compare",
+            "sweep",
+            "place",
+            "snapshot",
+            "replay",
+        ],
         "Run in a cluster": ["manifests", "sticky"],
         "Services": ["scheduler", "annotator", "rebalancer", "placement", "shadow"],
         "Develop": ["plugins", "bench", "dev-cluster", "completion"],

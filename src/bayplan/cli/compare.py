@@ -23,7 +23,7 @@ EXAMPLES = """\
 bayplan compare -f cluster.yaml --config a.yaml --config b.yaml
 bayplan compare -f cluster.yaml --weights NodeResourcesFit=10
 bayplan compare -f cluster.yaml --with-plugin same_rack.py:SameRack -o json
-bayplan compare --config packing.yaml --afresh   # pods of the live cluster anew
+bayplan compare --config packing.yaml --afresh   # live pods, placed anew
 """
 BASE = "as-is"
 """What runs without anything beside it are called."""

@@ -20,8 +20,9 @@ Report = Callable[[int, int], None]
 
 
 @contextmanager
-def progress(what: str, look_every: int = LOOK_EVERY, *, lines: bool = True) -> Iterator[Report]:
+def progress(what: str, look_every: int | None = None, *, lines: bool = True) -> Iterator[Report]:
     """Gives a function to call with (done, total) as often as one likes; without ``lines`` a terminal alone is told."""
+    look_every = look_every or LOOK_EVERY
     if sys.stderr.isatty():
         with _bar(what, look_every) as report:
             yield report
