@@ -110,7 +110,7 @@ def test_parquet_and_a_picture(sweep: Path) -> None:
     ("old", "new", "line"),
     [
         ("outage:", "outtage:", 'sweep.yaml: spec.grid.outtage: unknown field; did you mean "outage"?'),
-        ("zone=eu-a", "zone=nowhere", 'sweep.yaml: grid.outage: "topology.kubernetes.io/zone=nowhere" selects no node; write labels that nodes have'),
+        ("zone=eu-a", "zone=nowhere", 'sweep.yaml: grid.outage: no node is selected by "topology.kubernetes.io/zone=nowhere"; topology.kubernetes.io/zone is eu-a, eu-b, eu-c'),
         ("[none, topology.kubernetes.io/zone=eu-a]", "[eu-a-9]", 'sweep.yaml: grid.outage: there is no node "eu-a-9"; did you mean "eu-a-2"?'),
         ("scale: [1, 1.5]", "scale: {more: {deployment/nope: 3}}", 'there is no workload "deployment/nope"'),
         ("NodeResourcesFit: 5", "NodeResourceFit: 5", "NodeResourceFit"),

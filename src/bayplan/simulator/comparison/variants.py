@@ -10,14 +10,13 @@ import dataclasses
 from collections.abc import Mapping
 
 from bayplan.errors import InputError
-from bayplan.framework.config.model import PluginRef, ProfileConfig
-from bayplan.framework.config.model import Plugins as PluginSets
 from bayplan.objects.mistakes import nearest
 from bayplan.objects.pod import Pod
 from bayplan.objects.workload import Workload
 from bayplan.plugins.defaults import OWN_PLUGINS
 from bayplan.plugins.plugin_set import Plugins
 from bayplan.simulator.loading import Given
+from bayplan.simulator.weights import weighted
 from bayplan.simulator.world import default_config
 
 MAX_WEIGHT = 100_000
@@ -49,16 +48,7 @@ def reweighted(given: Given, weights: Mapping[str, int]) -> Given:
     if config is None:
         config = default_config(_pods(given))
         plugins = Plugins(plugins.known, (*OWN_PLUGINS, *plugins.extra))
-    profiles = tuple(_profile(each, weights) for each in config.profiles)
-    return dataclasses.replace(given, config=config.model_copy(update={"profiles": profiles}), plugins=plugins)
-
-
-def _profile(profile: ProfileConfig, weights: Mapping[str, int]) -> ProfileConfig:
-    sets: PluginSets = profile.plugins
-    others = tuple(each for each in sets.score.enabled if each.name not in weights)
-    enabled = (*others, *(PluginRef(name=name, weight=weight) for name, weight in weights.items()))
-    score = sets.score.model_copy(update={"enabled": enabled})
-    return profile.model_copy(update={"plugins": sets.model_copy(update={"score": score})})
+    return dataclasses.replace(given, config=weighted(config, weights), plugins=plugins)
 
 
 def _pods(given: Given) -> list[Pod]:

@@ -28,6 +28,7 @@ from bayplan.simulator.sweep import measures, variants
 from bayplan.simulator.sweep.measures import Value
 from bayplan.simulator.sweep.payload import Payload
 from bayplan.simulator.sweep.scenarios import Scenario
+from bayplan.simulator.weights import weighted
 from bayplan.simulator.world import assemble, default_config
 
 MOST_SWEEPS = 4
@@ -100,7 +101,7 @@ class Clusters:
             config, plugins = default_config(pods), plugins._replace(extra=OWN_PLUGINS)
         if weights:
             assert config is not None
-            config = variants.weighted(config, weights)
+            config = weighted(config, weights)
         warnings = given.warnings if written is None else [*given.warnings, *written[1]]
         return replace(given, config=config, plugins=plugins, warnings=warnings)
 

@@ -1,5 +1,5 @@
 """
-A cluster as a scenario wants it: without some nodes, with other sizes of workloads, with other weights.
+A cluster as a scenario wants it: without some nodes, with other sizes of workloads.
 
 ``scenario_run`` calls these on what was given; each gives a new ``Given`` and leaves the old one alone.
 """
@@ -13,34 +13,21 @@ from msgspec.structs import replace as changed
 
 from bayplan.errors import InputError
 from bayplan.framework.config.mistakes import did_you_mean
-from bayplan.framework.config.model import PluginRef, PluginSet, ProfileConfig, SchedulerConfig
 from bayplan.objects import kinds
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
-from bayplan.objects.selector_parsing import parse_selector
 from bayplan.objects.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from bayplan.simulator.loading import Given
+from bayplan.simulator.what_if.chosen_nodes import chosen_nodes
 
 Scalable = Deployment | ReplicaSet | ReplicationController | StatefulSet
 
 
 def without_nodes(given: Given, which: str) -> Given:
     """The node of that name, or those that a selector selects, are not there; what ran on them is lost."""
-    names = {each.name for each in given.objects if isinstance(each, Node)}
-    if which in names:
-        gone = {which}
-    elif any(sign in which for sign in "=!<>, "):
-        try:
-            selector = parse_selector(which)
-        except ValueError as error:
-            raise InputError(str(error), field="grid.outage") from None
-        gone = {each.name for each in given.objects if isinstance(each, Node) and selector.matches(each.labels)}
-    else:
-        hint = did_you_mean(which, names) or "; write the name of a node, or a selector such as zone=a"
-        raise InputError(f'there is no node "{which}"{hint}', field="grid.outage")
-    if not gone:
-        raise InputError(f'"{which}" selects no node', field="grid.outage", fix="write labels that nodes have")
+    nodes = {each.name: each for each in given.objects if isinstance(each, Node)}
+    gone = {each.name for each in chosen_nodes(which, nodes, "grid.outage")}
     left = [each for each in given.objects if not (isinstance(each, Node) and each.name in gone)]
     return replace(given, objects=left)
 
@@ -60,30 +47,6 @@ def scaled(given: Given, by: float | Mapping[str, int]) -> Given:
     if has_pods:
         return replace(given, later=[*((0.0, each) for each in resized.values()), *given.later])
     return replace(given, objects=[resized.get(id(each), each) for each in given.objects])
-
-
-def weighted(config: SchedulerConfig, weights: Mapping[str, int]) -> SchedulerConfig:
-    """The configuration with other weights of score plugins in every profile."""
-    return config.model_copy(update={"profiles": tuple(_weighted(each, weights) for each in config.profiles)})
-
-
-def _weighted(profile: ProfileConfig, weights: Mapping[str, int]) -> ProfileConfig:
-    plugins = profile.plugins
-    at_score = {ref.name for ref in plugins.score.enabled}
-    score = _with(plugins.score, {name: weight for name, weight in weights.items() if name in at_score})
-    multi = _with(plugins.multi_point, {name: weight for name, weight in weights.items() if name not in at_score})
-    return profile.model_copy(
-        update={"plugins": plugins.model_copy(update={"score": score, "multi_point": multi})}
-    )  # fmt: skip
-
-
-def _with(plugins: PluginSet, weights: Mapping[str, int]) -> PluginSet:
-    there = {ref.name for ref in plugins.enabled}
-    enabled = [
-        ref.model_copy(update={"weight": weights[ref.name]}) if ref.name in weights else ref for ref in plugins.enabled
-    ]
-    enabled += [PluginRef(name=name, weight=weight) for name, weight in weights.items() if name not in there]
-    return plugins.model_copy(update={"enabled": tuple(enabled)})
 
 
 def _found(workloads: list[Scalable], name: str) -> Scalable:

@@ -14,18 +14,15 @@ from msgspec.structs import replace
 from bayplan.errors import InputError, InputErrors
 from bayplan.objects import kinds
 from bayplan.objects.meta import ApiObject
-from bayplan.objects.mistakes import nearest
-from bayplan.objects.node import REGION_LABELS, ZONE_LABELS, Node
-from bayplan.objects.selector_parsing import parse_selector
+from bayplan.objects.node import Node
 from bayplan.objects.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from bayplan.simulator.explain.explanation import known_subjects
 from bayplan.simulator.explain.subject import POD, Subject, missing
 from bayplan.simulator.sizing import MOST_PODS
 from bayplan.simulator.what_if.changes import Add, Change, Delete, Drain, Reconfigure, Remove, Scale
+from bayplan.simulator.what_if.chosen_nodes import chosen_nodes, named_node
 from bayplan.simulator.world import World
 
-_FEW = 5
-_WELL_KNOWN = {"zone": ZONE_LABELS, "region": REGION_LABELS}
 _SCALABLE = Deployment | ReplicaSet | ReplicationController | StatefulSet
 
 
@@ -85,7 +82,9 @@ class _Search:
             case Scale():
                 meant.scaled.append(self._scaled(change))
             case Remove():
-                meant.removed |= {node.name: node for node in self._selected(change.which)}
+                meant.removed |= {
+                    node.name: node for node in chosen_nodes(change.which, self._world.workloads.nodes, "--remove")
+                }
             case Drain():
                 node = self._node(change.node, "--drain")
                 if node.name in meant.drained:
@@ -95,26 +94,7 @@ class _Search:
     # -- nodes --
 
     def _node(self, name: str, field: str) -> Node:
-        nodes = self._world.workloads.nodes
-        if name in nodes:
-            return nodes[name]
-        near = nearest(name, nodes)
-        hint = f'; did you mean "{near}"?' if near else f"; there are {_some(list(nodes))}"
-        raise InputError(f'there is no node "{name}"{hint}', field=field)
-
-    def _selected(self, text: str) -> list[Node]:
-        nodes = self._world.workloads.nodes
-        if not any(sign in text for sign in "=!(<>,"):
-            return [self._node(text, "--remove")]
-        found = _matching(text, nodes.values())
-        key, equals, value = text.partition("=")
-        for label in reversed(_WELL_KNOWN.get(key.strip(), ())) if not found and equals else ():
-            found = found or _matching(f"{label}={value.lstrip('=')}", nodes.values())
-        if found:
-            return found
-        known = sorted({node.labels[key] for node in nodes.values() if key in node.labels})
-        hint = f"; {key} is {_some(known)}" if known else f'; no node has a label "{key}"' if equals else ""
-        raise InputError(f'no node is selected by "{text}"{hint}', field="--remove")
+        return named_node(name, self._world.workloads.nodes, field)
 
     # -- workloads and other objects --
 
@@ -168,14 +148,6 @@ class _Search:
         raise InputError(told.problem.replace('" with pods in', '" in'), field=field)
 
 
-def _matching(text: str, nodes: Iterable[Node]) -> list[Node]:
-    try:
-        selector = parse_selector(text)
-    except ValueError as error:
-        raise InputError(str(error), field="--remove") from None
-    return [node for node in nodes if selector.matches(node.labels)]
-
-
 # -- what cannot be together --
 
 
@@ -214,8 +186,3 @@ def _key(thing: ApiObject) -> tuple[str, str]:
 
 def _told(key: tuple[str, str]) -> str:
     return f"{key[0]} {key[1]}"
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_FEW])
-    return f"{shown} and {len(names) - _FEW} more" if len(names) > _FEW else shown or "none"
