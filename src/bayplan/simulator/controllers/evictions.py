@@ -7,6 +7,7 @@ keeps them.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from bayplan.clock import Clock
@@ -25,7 +26,7 @@ class Due:
     why: str
 
 
-class Evictions:
+class Evictions(ABC):
     """A ``Timetable`` of who is to go, and when."""
 
     def __init__(self, cluster: SimulatedCluster, clock: Clock) -> None:
@@ -58,9 +59,9 @@ class Evictions:
             self._seen = self._cluster.revision
             self._due = self._all_due()
 
+    @abstractmethod
     def _all_due(self) -> dict[str, Due]:
         """Who is to go as the cluster is now, by uid."""
-        raise NotImplementedError
 
 
 def shown(taint: Taint) -> str:

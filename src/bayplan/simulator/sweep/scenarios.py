@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from typing import Any
 
 from bayplan.errors import InputError
 from bayplan.simulator.sweep.payload import ONLY, Payload, scenario_digest
@@ -51,7 +52,7 @@ def scenarios(payload: Payload) -> list[Scenario]:
         raise InputError(f"{total} scenarios are too many", field="spec.grid", fix=f"write at most {MOST_SCENARIOS}")
     made = []
     for number, combination in enumerate(product(*values)):
-        of = dict(zip(AXES, combination, strict=True))
+        of: dict[str, Any] = dict(zip(AXES, combination, strict=True))
         told = [
             grid.weights.get(str(of["weights"])),
             grid.outage.get(str(of["outage"])),
@@ -59,5 +60,5 @@ def scenarios(payload: Payload) -> list[Scenario]:
             of["seed"],
         ]
         digest = scenario_digest(payload, str(of["trace"]), str(of["config"]), told)
-        made.append(Scenario(number, **of, digest=digest))  # type: ignore[arg-type]
+        made.append(Scenario(number, **of, digest=digest))
     return made

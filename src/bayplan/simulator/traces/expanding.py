@@ -6,7 +6,9 @@ Traces among documents: in the place of each stand the nodes and pods of its CSV
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
 
 from bayplan.errors import InputErrors
 from bayplan.objects.files import manifests
@@ -39,9 +41,11 @@ def expanded(documents: Sequence[Document]) -> tuple[list[Document], tuple[Arran
     return found, tuple(arrangements)
 
 
-def _rows(make: object, part: trace_file.TracePart, document: Document) -> list[Document]:
+def _rows(
+    make: Callable[[Any, Path], Iterable[Document]], part: trace_file.TracePart, document: Document
+) -> list[Document]:
     path = trace_file.path_of(part, document.source)
-    made = list(make(part, path))  # type: ignore[operator]
+    made = list(make(part, path))
     if not made:
         raise trace_objects.mistake_without_rows(path, "rows")
     return made
