@@ -170,7 +170,7 @@ def test_a_pod_that_is_deleted_leaves_the_queue(made: PodBuilder, moves: Moves) 
     told.add(made)
     assert told.tell(PodDeleted(made.build())) == moves
     assert told.where(made) is None
-    assert list(told.queue.nominated("n")) == []
+    assert list(told.queue.nominations.nominated("n")) == []
 
 
 def test_a_pod_made_anew_under_the_same_name_is_another_pod() -> None:

@@ -134,7 +134,7 @@ def test_a_nomination_follows_what_post_filter_said(
     made = P.nominated("old")
     world.add(made)
     assert patch_of(world.schedule()).nominated_node == expected
-    nominated = {name for name in ("n", "old") if world.queue.nominated(name)}
+    nominated = {name for name in ("n", "old") if world.queue.nominations.nominated(name)}
     assert nominated == ({nominated_after} if nominated_after else set())
 
 
@@ -152,14 +152,14 @@ def test_errors_and_refused_commits_clear_the_nomination(plugin: Any) -> None:
     world = World(plugin)
     world.add(node("n"), P.nominated("old"))
     assert patch_of(world.schedule()).nominated_node == ""
-    assert list(world.queue.nominated("old")) == []
+    assert list(world.queue.nominations.nominated("old")) == []
 
 
 def test_a_nomination_counts_before_the_api_server_knows_of_it() -> None:
     world = rejecting(PostFilterResult(Nomination("n"), (pod("victim").on("n").build(),)))
     world.add(P)
     world.schedule()
-    assert [other.name for other in world.queue.nominated("n")] == ["p"]
+    assert [other.name for other in world.queue.nominations.nominated("n")] == ["p"]
 
 
 # -- a pod that changed meanwhile --
@@ -221,12 +221,12 @@ def test_victims_are_evicted_unless_they_are_leaving_already() -> None:
 def test_lower_pods_nominated_to_the_node_lose_their_place() -> None:
     world = rejecting(PostFilterResult(Nomination("n"), (pod("victim").on("n").build(),)))
     for name, priority, where in (("low", 9, "n"), ("equal", 10, "n"), ("high", 11, "n"), ("elsewhere", 1, "m")):
-        world.queue.nominate(pod(name).priority(priority).build(), where)
+        world.queue.nominations.nominate(pod(name).priority(priority).build(), where)
     world.add(P)
     evict = evict_of(world.schedule())
     assert [other.name for other in evict.lose_nomination] == ["low"]
-    assert [other.name for other in world.queue.nominated("n")] == ["equal", "high", "p"]
-    assert [other.name for other in world.queue.nominated("m")] == ["elsewhere"]
+    assert [other.name for other in world.queue.nominations.nominated("n")] == ["equal", "high", "p"]
+    assert [other.name for other in world.queue.nominations.nominated("m")] == ["elsewhere"]
 
 
 def test_help_without_victims_evicts_nobody() -> None:

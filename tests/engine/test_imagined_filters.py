@@ -115,7 +115,7 @@ def test_a_filter_that_cannot_be_asked_about_many_nodes_is_asked_about_one(
 def test_nodes_with_expected_pods_are_judged_with_them(plugin: type[FilterPlugin]) -> None:
     made = World(NodeResourcesFit, plugin)
     made.add(node("a").cpu(4), node("b").cpu(2))
-    made.queue.nominate(pod("expected").priority(100).cpu(3).build(), "a")
+    made.queue.nominations.nominate(pod("expected").priority(100).cpu(3).build(), "a")
     made.add(BOSS.cpu(3))
     assert note_of(made.schedule()) == "0/2 nodes are available: 2 Insufficient cpu."
 

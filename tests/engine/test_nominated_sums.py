@@ -14,22 +14,6 @@ GPU = "example.com/gpu"
 ASKING = pod("asking").priority(5).build()
 
 
-class Nominated:
-    """Nominations as the queue shows them."""
-
-    def __init__(self) -> None:
-        self.all = Nominations()
-
-    def nominated(self, node_name: str) -> tuple[Pod, ...]:
-        return tuple(self.all.on_node(node_name))
-
-    def nominated_nodes(self) -> list[str]:
-        return list(self.all.nodes())
-
-    def nominations_since(self, position: int) -> tuple[int, list[str] | None]:
-        return self.all.journal.position, self.all.journal.since(position)
-
-
 def expects(name: str, priority: int = 5, cpu: int = 1) -> PodBuilder:
     return pod(name).priority(priority).cpu(cpu)
 
@@ -37,11 +21,11 @@ def expects(name: str, priority: int = 5, cpu: int = 1) -> PodBuilder:
 class World:
     def __init__(self) -> None:
         self.cache = cluster([node(name) for name in ("a", "b", "c")], [])
-        self.nominated = Nominated()
+        self.nominated = Nominations()
         self.expected = NominatedSums(self.nominated)
 
     def nominate(self, made: PodBuilder, node_name: str) -> None:
-        self.nominated.all.nominate(made.build(), node_name)
+        self.nominated.nominate(made.build(), node_name)
 
     def cpu(self, asking: Pod = ASKING) -> dict[str, int]:
         """By node: what this pod must leave room for."""
@@ -80,12 +64,12 @@ def test_sums_follow_nominations() -> None:
         world.nominate(expects(f"p{number}"), "abc"[number % 3])
     assert world.cpu() == {"a": 14000, "b": 13000, "c": 13000}
     for number in range(0, 39, 3):
-        world.nominated.all.remove(expects(f"p{number}").build().uid)
+        world.nominated.remove(expects(f"p{number}").build().uid)
     assert world.cpu() == {"a": 1000, "b": 13000, "c": 13000}
     world.nominate(expects("p39"), "b")
     assert world.cpu() == {"b": 14000, "c": 13000}
     old = expects("p39").build()
-    world.nominated.all.update(old, expects("p39", cpu=2).build())
+    world.nominated.update(old, expects("p39", cpu=2).build())
     assert world.cpu() == {"b": 15000, "c": 13000}
 
 
@@ -94,10 +78,10 @@ def test_a_reader_that_fell_behind_looks_at_every_node(monkeypatch: pytest.Monke
     world = World()
     world.nominate(expects("p"), "a")
     assert world.cpu() == {"a": 1000}
-    world.nominated.all.remove(expects("p").build().uid)
+    world.nominated.remove(expects("p").build().uid)
     for number in range(20):
         world.nominate(expects("q"), "abc"[number % 3])
-    assert not world.nominated.all.journal.reaches(0)
+    assert not world.nominated._journal.reaches(0)
     assert world.cpu() == {"b": 1000}
 
 

@@ -82,9 +82,9 @@ def test_a_pod_that_is_on_its_way_already_is_skipped_without_a_word() -> None:
 def test_a_committed_pod_is_nominated_no_longer() -> None:
     world = World()
     world.add(node("n"), P.nominated("n"))
-    assert len(world.queue.nominated("n")) == 1
+    assert len(world.queue.nominations.nominated("n")) == 1
     world.bind()
-    assert len(world.queue.nominated("n")) == 0
+    assert len(world.queue.nominations.nominated("n")) == 0
 
 
 def test_a_plugin_sees_its_profile_through_its_handle() -> None:

@@ -148,7 +148,7 @@ def test_the_node_where_it_hurts_least_is_chosen_and_the_event_says_nothing_of_i
     assert patch_of(intents).nominated_node == "b"
     evict = evict_of(intents)
     assert (evict.node_name, [each.name for each in evict.victims]) == ("b", ["on-b"])
-    assert [each.name for each in made.queue.nominated("b")] == ["boss"]
+    assert [each.name for each in made.queue.nominations.nominated("b")] == ["boss"]
 
 
 def test_a_broken_budget_weighs_more_than_any_priority() -> None:
@@ -183,7 +183,7 @@ def test_a_pod_rejected_by_pre_filter_may_preempt_anywhere() -> None:
 def test_room_that_is_kept_for_others_is_not_preempted_for() -> None:
     """A higher pod is nominated to the better node and will take what evictions free there."""
     made = world(*full("a", priority=1), *full("b", priority=50), BOSS)
-    made.queue.nominate(pod("higher").priority(200).cpu(3).build(), "a")
+    made.queue.nominations.nominate(pod("higher").priority(200).cpu(3).build(), "a")
     assert patch_of(made.schedule()).nominated_node == "b"
 
 

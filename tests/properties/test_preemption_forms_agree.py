@@ -122,9 +122,9 @@ class Story:
             boss = a_preemptor(self.rng, f"boss-{step}", self.nodes, looks_at_pods=self.rng.random() < 0.1)
             if self.rng.random() < 0.2:
                 # It has preempted before, and must not be in its own way.
-                self.world.queue.nominate(boss, self.rng.choice(self.nodes))
+                self.world.queue.nominations.nominate(boss, self.rng.choice(self.nodes))
             yield boss
-            self.world.queue.unnominate(boss)
+            self.world.queue.nominations.remove(boss.uid)
             self.happen(step)
 
     def happen(self, step: int) -> None:
@@ -145,7 +145,7 @@ class Story:
                 world.scheduler.handle(NodeAdded(a_node(rng, rng.choice(self.nodes)).build()))
             case _:
                 expected = a_pod(rng, f"expected-{step}").priority(rng.choice((0, 100, 1000))).build()
-                world.queue.nominate(expected, rng.choice(self.nodes))
+                world.queue.nominations.nominate(expected, rng.choice(self.nodes))
         world.clock.advance(rng.choice((0.0, 0.0, 60.0)))
 
 

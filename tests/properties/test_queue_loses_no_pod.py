@@ -135,7 +135,7 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(name=NAMES, node=st.sampled_from(["", "n1", "n2"]))
     def nominate(self, name: str, node: str) -> None:
         if name in self.pods:
-            self.queue.nominate(self.pods[name], node)
+            self.queue.nominations.nominate(self.pods[name], node)
 
     @rule(seconds=st.sampled_from([0.0, 0.3, 1.0, 5.0, 31.0, 301.0]))
     def let_time_pass(self, seconds: float) -> None:
@@ -182,7 +182,11 @@ class QueueMachine(RuleBasedStateMachine):
     @invariant()
     def nominations_belong_to_pods_that_exist(self) -> None:
         uids = {pod.uid for pod in self.pods.values()}
-        nominated = [pod.uid for node in self.queue.nominated_nodes() for pod in self.queue.nominated(node)]
+        nominated = [
+            pod.uid
+            for node in self.queue.nominations.nominated_nodes()
+            for pod in self.queue.nominations.nominated(node)
+        ]
         assert len(nominated) == len(set(nominated))
         assert set(nominated) <= uids
 

@@ -23,9 +23,9 @@ from bayplan.engine.events import (
     PodChanged,
     PodDeleted,
 )
-from bayplan.engine.node_changes import node_update_events
 from bayplan.engine.pod_templates import PodTemplates
-from bayplan.engine.queue.scheduling_queue import SchedulingQueue, pod_update_events
+from bayplan.engine.queue.scheduling_queue import SchedulingQueue
+from bayplan.engine.update_events import node_update_events, pod_update_events
 from bayplan.engine.waiting_pods import WaitingPods
 from bayplan.framework.events import (
     ASSIGNED_POD_ADD,

@@ -107,19 +107,19 @@ class Failures:
         if node_name is None:
             node_name = pod.nominated_node_name
         if node_name:
-            self._queue.nominate(pod, node_name)
+            self._queue.nominations.nominate(pod, node_name)
         else:
-            self._queue.unnominate(pod)
+            self._queue.nominations.remove(pod.uid)
 
     def _evict(self, decision: Decision, node_name: str) -> Evict:
         pod = decision.pod
         lower = tuple(
             other
-            for other in self._queue.nominated(node_name)
+            for other in self._queue.nominations.nominated(node_name)
             if other.uid != pod.uid and other.priority < pod.priority
         )
         for other in lower:
-            self._queue.unnominate(other)
+            self._queue.nominations.remove(other.uid)
         victims = tuple(victim for victim in decision.victims if not victim.is_terminating)
         return Evict(pod, node_name, victims, lower, decision.profile_name)
 

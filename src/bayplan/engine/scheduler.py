@@ -8,7 +8,7 @@ they tell it what happened, call ``schedule`` while there is work, and carry the
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from bayplan.clock import Clock
 from bayplan.engine import committing
@@ -22,6 +22,7 @@ from bayplan.engine.failures import Failures
 from bayplan.engine.intents import AskExtenders, Bind, Emit, Intent, Outcome
 from bayplan.engine.node_filters import NodeFilters
 from bayplan.engine.plugin_calls import beside, complain, log, queue_key_of
+from bayplan.engine.queue.nominations import Nominations
 from bayplan.engine.queue.requeueing import QueueProfile, requeue_rules
 from bayplan.engine.queue.scheduling_queue import MAX_UNSCHEDULABLE_S, SchedulingQueue
 from bayplan.engine.scoring import scramble
@@ -30,16 +31,13 @@ from bayplan.engine.waiting_pods import WaitingPods
 from bayplan.engine.what_if import Means, Sight, WhatIf
 from bayplan.errors import GO_THROUGH
 from bayplan.framework.config.model import INITIAL_BACKOFF_S, MAX_BACKOFF_S
-from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.decision import Decision
 from bayplan.framework.events import ASSIGNED_POD_DELETE
-from bayplan.framework.handle import Handle
+from bayplan.framework.handle import FilterRunner, Handle
 from bayplan.framework.plugin import Plugin, PreEnqueuePlugin, QueuedPod, QueueSortPlugin
 from bayplan.framework.ports import ClusterWriter, EventSink, Extender, MetricSink, NoMetrics
-from bayplan.framework.preemption.what_if_rows import WhatIfRows
 from bayplan.framework.profile import Profile
-from bayplan.framework.snapshot import NodeView
-from bayplan.framework.status import Status, failed
+from bayplan.framework.status import failed
 from bayplan.objects.pod import Pod
 
 MANY = 128
@@ -78,6 +76,7 @@ class Scheduler:
         self._handles: dict[str, Handle] = {}
         self._preempting: set[str] = set()
         self._shelf = Shelf(self.cache.objects)
+        nominations = self._nominations = Nominations()
         self.profiles = make_profiles(self._handle_for)
         self._shelf.hold(_kinds_read(self.profiles))
         self.queue = SchedulingQueue(
@@ -88,12 +87,12 @@ class Scheduler:
             max_backoff_s=max_backoff_s,
             max_unschedulable_s=max_unschedulable_s,
             metrics=self._metrics,
+            nominations=nominations,
         )
         filters = {
-            name: NodeFilters(profile, self.queue, self.cache.objects) for name, profile in self.profiles.items()
+            name: NodeFilters(profile, nominations, self.cache.objects) for name, profile in self.profiles.items()
         }
         for name, handle in self._handles.items():
-            handle.nominated = self.queue
             handle.filters = filters[name]
         self._means = Means(filters, self._sight, clock, seed)
         self._evaluators = {
@@ -250,7 +249,7 @@ class Scheduler:
         status = committing.commit(decision, profile, self.cache, self.waiting, self.clock)
         if not (status.is_success or status.is_wait):
             return Outcome(decision, self._failures.uncommitted(queued, decision, status))
-        self.queue.unnominate(decision.pod)
+        self._nominations.remove(decision.pod.uid)
         return Outcome(decision, [Bind(queued, decision)])
 
     def _answered(self, event: ExtendersAnswered) -> list[Intent]:
@@ -309,9 +308,9 @@ class Scheduler:
                 clock=self.clock,
                 snapshot=self._sight.snapshot,
                 objects=self._shelf,
-                nominated=_NobodyNominated(),
+                nominated=self._nominations,
                 waiting=self._sight,
-                filters=_NoFiltersYet(),
+                filters=cast(FilterRunner, _NoFiltersYet()),
                 is_preempting=self._preempting.__contains__,
                 node_changed=self.cache.note_node,
                 writer=self._writer,
@@ -323,33 +322,11 @@ class Scheduler:
         return handle
 
 
-class _NobodyNominated:
-    """Stands in while plugins are being made, before there is a queue."""
-
-    def nominated(self, node_name: str) -> tuple[Pod, ...]:
-        return ()
-
-    def nominated_nodes(self) -> tuple[str, ...]:
-        return ()
-
-    def nominations_since(self, position: int) -> tuple[int, tuple[str, ...]]:
-        return 0, ()
-
-
 class _NoFiltersYet:
     """Stands in while plugins are being made: they may keep the handle, not use its filters."""
 
-    def fits(self, state: CycleState, pod: Pod, node: NodeView) -> Status:
+    def __getattr__(self, name: str) -> Any:
         raise RuntimeError("a plugin's __init__ must not call the filters: the profile is not complete yet")
-
-    def over_rows(self, state: CycleState, pod: Pod, rows: WhatIfRows) -> None:
-        self.fits(state, pod, rows.node(0))
-
-    def add_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
-        self.fits(state, pod, node)
-
-    def remove_pod(self, state: CycleState, pod: Pod, other: Pod, node: NodeView) -> None:
-        self.fits(state, pod, node)
 
 
 def _kinds_read(profiles: Mapping[str, Profile]) -> set[str]:

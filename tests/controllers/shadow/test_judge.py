@@ -150,7 +150,7 @@ def test_a_node_that_was_set_aside_meanwhile_explains_what_looks_infeasible() ->
     assert (verdict.finding, verdict.ours) == (Finding.RACE, "b")
     assert verdict.message == "theirs if decided before default/important changed"
     queue = shadow.judge.engine.queue
-    assert [each.name for each in queue.nominated("a")] == ["important"]
+    assert [each.name for each in queue.nominations.nominated("a")] == ["important"]
     shadow.at += 60.0
     assert shadow.come_and_bind(pod("later").cpu(1), "a").finding is Finding.INFEASIBLE
 
@@ -194,7 +194,7 @@ def test_a_pod_that_is_being_prepared_counts_for_the_pods_that_come_after_it() -
     shadow.take(came(first))
     shadow.take(PodChanged(made(first), noted))
     assert shadow.come_and_bind(P, "b").finding is Finding.AGREE
-    assert [each.name for each in shadow.judge.engine.queue.nominated("a")] == ["first"]
+    assert [each.name for each in shadow.judge.engine.queue.nominations.nominated("a")] == ["first"]
     assert shadow.bind(noted, "a").finding is Finding.AGREE
 
 

@@ -8,10 +8,16 @@ from tests.engine.queue.support import a_pod
 
 
 def filled(*pairs: tuple[int, str]) -> LazyHeap:
-    heap = LazyHeap()
+    """By their timestamps."""
+    heap = LazyHeap(lambda queued: queued.timestamp)
     for key, name in pairs:
-        heap.push(key, QueuedPod(a_pod(name), 0.0))
+        heap.add(QueuedPod(a_pod(name), key))
     return heap
+
+
+def rekey(heap: LazyHeap, key: int, queued: QueuedPod) -> None:
+    queued.timestamp = key
+    heap.refresh(queued)
 
 
 def drained(heap: LazyHeap) -> list[str]:
@@ -42,17 +48,17 @@ def test_a_removed_pod_does_not_come_out() -> None:
 
 def test_a_pod_pushed_again_is_there_once_under_its_new_key() -> None:
     heap = filled((1, "a"), (2, "b"))
-    heap.push(3, QueuedPod(a_pod("a"), 0.0))
+    heap.add(QueuedPod(a_pod("a"), 3))
     assert len(heap) == 2
     assert drained(heap) == ["b", "a"]
 
 
-def test_rekey_moves_a_pod_and_keeps_its_place_among_equals() -> None:
+def test_a_new_key_moves_a_pod_and_keeps_its_place_among_equals() -> None:
     heap = filled((1, "a"), (2, "b"), (1, "c"))
     queued = heap.get("uid-a")
     assert queued is not None
     for key in (5, 1):
-        heap.rekey(key, queued)
+        rekey(heap, key, queued)
     assert drained(heap) == ["a", "c", "b"]
 
 
@@ -64,6 +70,13 @@ def test_first_key_looks_past_removed_pods() -> None:
     heap.remove("uid-b")
     assert heap.first_key() is None
     assert heap.pop() is None
+
+
+def test_those_that_are_due_come_out_in_order_and_the_others_stay() -> None:
+    heap = filled((3, "c"), (1, "a"), (2, "b"), (4, "d"))
+    heap.remove("uid-b")
+    assert [queued.pod.name for queued in heap.pop_while(lambda key: key < 4)] == ["a", "c"]
+    assert [queued.pod.name for queued in heap] == ["d"]
 
 
 def test_iteration_follows_the_order_of_popping_and_takes_nothing_out() -> None:
@@ -78,8 +91,8 @@ def test_dead_entries_are_thrown_away_before_they_outgrow_the_living() -> None:
         heap.remove(f"uid-pod-{number}")
     assert len(heap._heap) <= 64
     queued = QueuedPod(a_pod("restless"), 0.0)
-    heap.push(0, queued)
+    heap.add(queued)
     for key in range(1000):
-        heap.rekey(key, queued)
+        rekey(heap, key, queued)
     assert len(heap._heap) <= 66
     assert drained(heap) == ["restless"]

@@ -21,6 +21,7 @@ from bayplan.framework.events import (
     On,
 )
 from bayplan.framework.plugin import PermitPlugin, Plugin, PreFilterPlugin, QueuedPod, ReservePlugin, ScorePlugin
+from bayplan.framework.ports import NoMetrics
 from bayplan.objects.pod import Pod
 from tests.engine.queue.support import (
     NODE_ADD,
@@ -139,7 +140,7 @@ def worth(
     pending: tuple[str, ...] = (),
     new: object = None,
 ) -> Strategy:
-    requeueing = Requeueing({PROFILE: QueueProfile((), rules)}, VirtualClock(), None)
+    requeueing = Requeueing({PROFILE: QueueProfile((), rules)}, VirtualClock(), NoMetrics())
     queued = QueuedPod(a_pod(), 0.0, unschedulable_plugins=frozenset(rejectors), pending_plugins=frozenset(pending))
     return requeueing.worth(requeueing.interest(event), queued, event, None, new)
 
@@ -309,7 +310,7 @@ def test_profiles_are_asked_by_their_own_rules() -> None:
         "eager": QueueProfile((), {"Fit": (On("Node", Change.ADDED),)}),
         "lazy": QueueProfile((), {"Fit": ()}),
     }
-    requeueing = Requeueing(profiles, clock, None)
+    requeueing = Requeueing(profiles, clock, NoMetrics())
     answers = [
         requeueing.worth(
             requeueing.interest(NODE_ADD),

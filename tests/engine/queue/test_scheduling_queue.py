@@ -92,7 +92,7 @@ def test_an_update_of_an_unknown_pod_adds_it() -> None:
     world = World()
     world.queue.update(a_pod(), a_pod(version="2", nominated="n1"))
     assert world.where(a_pod()) == "active"
-    assert len(world.queue.nominated("n1")) == 1
+    assert len(world.queue.nominations.nominated("n1")) == 1
 
 
 def test_an_update_does_not_ask_about_other_pods() -> None:

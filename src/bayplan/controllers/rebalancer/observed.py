@@ -21,8 +21,8 @@ from bayplan.engine.events import (
     PodChanged,
     PodDeleted,
 )
-from bayplan.engine.node_changes import node_update_events
 from bayplan.engine.scheduler import Scheduler
+from bayplan.engine.update_events import node_update_events
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.objects.requirement import IN

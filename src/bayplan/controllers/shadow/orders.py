@@ -16,7 +16,7 @@ from typing import TypeGuard
 from bayplan.controllers.shadow.event_order import Dated, subject_of
 from bayplan.engine.cache import ClusterCache, counts_the_same
 from bayplan.engine.events import Event, NodeAdded, NodeChanged, NodeDeleted, PodAdded, PodChanged, PodDeleted
-from bayplan.engine.node_changes import node_update_events
+from bayplan.engine.update_events import node_update_events
 from bayplan.objects.pod import Pod
 
 WINDOW_S = 30.0

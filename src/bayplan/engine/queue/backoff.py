@@ -28,14 +28,13 @@ WINDOW_S = 1.0
 class BackoffPods:
     """Two heaps ordered by expiry: rejected pods (then by queue key) and pods that failed with an error."""
 
-    __slots__ = ("_failed", "_initial_s", "_max_s", "_queue_key", "_rejected")
+    __slots__ = ("_failed", "_initial_s", "_max_s", "_rejected")
 
     def __init__(self, queue_key: Callable[[QueuedPod], Any], initial_s: float, max_s: float) -> None:
-        self._queue_key = queue_key
         self._initial_s = initial_s
         self._max_s = max_s
-        self._rejected = LazyHeap()
-        self._failed = LazyHeap()
+        self._rejected = LazyHeap(lambda queued: (self.expires_at(queued) or 0.0, queue_key(queued)))
+        self._failed = LazyHeap(lambda queued: (self.expires_at(queued) or 0.0,))
 
     # -- how long --
 
@@ -61,15 +60,13 @@ class BackoffPods:
     # -- who waits --
 
     def add(self, queued: QueuedPod) -> None:
-        if queued.unschedulable_plugins or queued.pending_plugins:
-            self._rejected.push(self._rejected_key(queued), queued)
-        else:
-            self._failed.push(self.expires_at(queued) or 0.0, queued)
+        is_rejected = queued.unschedulable_plugins or queued.pending_plugins
+        (self._rejected if is_rejected else self._failed).add(queued)
 
     def refresh(self, queued: QueuedPod) -> None:
         """The pod was replaced by a newer version, which may change its queue key."""
         if queued.pod.uid in self._rejected:
-            self._rejected.rekey(self._rejected_key(queued), queued)
+            self._rejected.refresh(queued)
 
     def pop_early(self) -> QueuedPod | None:
         """The rejected pod that is next in line, whatever is left of its backoff."""
@@ -78,18 +75,12 @@ class BackoffPods:
     def pop_completed(self, now: float) -> list[QueuedPod]:
         """Everyone whose second is over."""
         window = floor(now)
-        completed: list[QueuedPod] = []
-        while (key := self._rejected.first_key()) is not None and key[0] < window:
-            completed.append(_popped(self._rejected))
-        while (expires_at := self._failed.first_key()) is not None and expires_at < window:
-            completed.append(_popped(self._failed))
-        return completed
+        return [each for heap in (self._rejected, self._failed) for each in heap.pop_while(lambda key: key[0] < window)]
 
     def next_completion(self) -> float | None:
         """When ``pop_completed`` will have someone to give back."""
-        rejected = self._rejected.first_key()
-        failed = self._failed.first_key()
-        expiries = [key for key in (rejected[0] if rejected else None, failed) if key is not None]
+        first = (self._rejected.first_key(), self._failed.first_key())
+        expiries = [key[0] for key in first if key is not None]
         return min(expiries) + WINDOW_S if expiries else None
 
     def remove(self, uid: str) -> QueuedPod | None:
@@ -107,12 +98,3 @@ class BackoffPods:
     def __iter__(self) -> Iterator[QueuedPod]:
         yield from self._rejected
         yield from self._failed
-
-    def _rejected_key(self, queued: QueuedPod) -> tuple[float, Any]:
-        return self.expires_at(queued) or 0.0, self._queue_key(queued)
-
-
-def _popped(heap: LazyHeap) -> QueuedPod:
-    queued = heap.pop()
-    assert queued is not None, "the heap had a first key"
-    return queued

@@ -9,7 +9,7 @@ it; its entry is thrown away when it comes to the front, or when dead entries ou
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 from itertools import count
 from typing import Any, TypeAlias
@@ -26,16 +26,18 @@ _DEAD_ALLOWED = 64
 class LazyHeap:
     """Pods in order, at most one entry for each uid."""
 
-    __slots__ = ("_heap", "_line", "_live", "_sequence")
+    __slots__ = ("_heap", "_key", "_line", "_live", "_sequence")
 
-    def __init__(self) -> None:
+    def __init__(self, key: Callable[[QueuedPod], Any]) -> None:
+        self._key = key
         self._line: deque[Entry] = deque()
         """In order; each new entry is either the last of these or in the heap."""
         self._heap: list[Entry] = []
         self._live: dict[str, Entry] = {}
         self._sequence = count()
 
-    def push(self, key: Any, queued: QueuedPod) -> None:
+    def add(self, queued: QueuedPod) -> None:
+        key = self._key(queued)
         entry = (key, next(self._sequence), queued)
         self._live[queued.pod.uid] = entry
         line = self._line
@@ -44,9 +46,9 @@ class LazyHeap:
         else:
             heappush(self._heap, entry)
 
-    def rekey(self, key: Any, queued: QueuedPod) -> None:
-        """The pod's key may have changed; among equal keys it keeps its place in line."""
-        uid = queued.pod.uid
+    def refresh(self, queued: QueuedPod) -> None:
+        """The pod was replaced by a newer version, which may change its key; among equals it keeps its place."""
+        uid, key = queued.pod.uid, self._key(queued)
         entry = self._live[uid]
         if entry[0] == key:
             return
@@ -65,6 +67,15 @@ class LazyHeap:
                 del live[uid]
                 return queued
         return None
+
+    def pop_while(self, is_due: Callable[[Any], bool]) -> list[QueuedPod]:
+        """Everyone up to the first key that is not due."""
+        popped: list[QueuedPod] = []
+        while (entry := self._first()) is not None and is_due(entry[0]):
+            self._take()
+            del self._live[entry[2].pod.uid]
+            popped.append(entry[2])
+        return popped
 
     def first_key(self) -> Any | None:
         """The smallest key, or None when the heap is empty."""

@@ -16,12 +16,12 @@ from bayplan.objects.pod import Pod
 class Nominations:
     """At most one node for each pod; the pods of a node in the order they were nominated."""
 
-    __slots__ = ("journal", "_by_node", "_node_of")
+    __slots__ = ("_by_node", "_journal", "_node_of")
 
     def __init__(self) -> None:
         self._by_node: dict[str, dict[str, Pod]] = {}
         self._node_of: dict[str, str] = {}
-        self.journal: Journal[str] = Journal()
+        self._journal: Journal[str] = Journal()
         """Nodes that other pods are nominated to than before."""
 
     def nominate(self, pod: Pod, node_name: str) -> None:
@@ -30,7 +30,7 @@ class Nominations:
         if node_name:
             self._node_of[pod.uid] = node_name
             self._by_node.setdefault(node_name, {})[pod.uid] = pod
-            self.journal.append(node_name)
+            self._journal.append(node_name)
 
     def remove(self, uid: str) -> None:
         node_name = self._node_of.pop(uid, None)
@@ -40,7 +40,7 @@ class Nominations:
         del pods[uid]
         if not pods:
             del self._by_node[node_name]
-        self.journal.append(node_name)
+        self._journal.append(node_name)
 
     def update(self, old: Pod, new: Pod) -> None:
         """
@@ -52,11 +52,14 @@ class Nominations:
         elif new.uid in self._node_of:
             node_name = self._node_of[new.uid]
             self._by_node[node_name][new.uid] = new
-            self.journal.append(node_name)
+            self._journal.append(node_name)
 
-    def on_node(self, node_name: str) -> Sequence[Pod]:
+    def nominated(self, node_name: str) -> Sequence[Pod]:
         pods = self._by_node.get(node_name)
         return tuple(pods.values()) if pods else ()
 
-    def nodes(self) -> Collection[str]:
+    def nominated_nodes(self) -> Collection[str]:
         return self._by_node.keys()
+
+    def nominations_since(self, position: int) -> tuple[int, Collection[str] | None]:
+        return self._journal.position, self._journal.since(position)

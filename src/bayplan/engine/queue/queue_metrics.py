@@ -20,14 +20,13 @@ class QueueMetrics:
 
     __slots__ = ("_labels", "_metrics", "_rejections")
 
-    def __init__(self, metrics: MetricSink | None) -> None:
+    def __init__(self, metrics: MetricSink) -> None:
         self._metrics = metrics
         self._rejections: Counter[tuple[str, str]] = Counter()
         self._labels: set[str] = set()
 
     def entered(self, place: str, cause: str) -> None:
-        if self._metrics is not None:
-            self._metrics.counter("queue_incoming_pods_total", queue=place, event=cause)
+        self._metrics.counter("queue_incoming_pods_total", queue=place, event=cause)
 
     def rejected(self, queued: QueuedPod, by: int = 1) -> None:
         """The pod waits because of its rejecting plugins; with -1, it no longer does."""
@@ -40,8 +39,6 @@ class QueueMetrics:
 
     def publish(self, pending: Mapping[str, int], in_flight: InFlight) -> None:
         """Write all gauges."""
-        if self._metrics is None:
-            return
         for place, number in pending.items():
             self._metrics.gauge("pending_pods", number, queue=place)
         for (profile, plugin), number in self._rejections.items():

@@ -1,14 +1,16 @@
 """
-Which waiting pods an event brings back, and how soon.
+What plugins say in the queue: who may enter it, which waiting pods an event brings back, and how soon.
 
 ``SchedulingQueue`` asks here for every event: first who is interested at all (``interest``), then for each pod
 that an interested plugin rejected whether the event is worth another try (``worth``).  ``requeue_rules`` turns
-a profile's plugins into the table this works on; the wiring calls it once per profile.
+a profile's plugins into the table this works on; the wiring calls it once per profile.  Before a pod enters active or
+backoff the PreEnqueue plugins are asked (``closed_gate``).  The one that says no becomes the pod's gating plugin and
+one of its rejectors, so that its events can bring the pod back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -16,7 +18,7 @@ from typing import Any
 import structlog
 
 from bayplan.clock import Clock
-from bayplan.engine.plugin_calls import complain
+from bayplan.engine.plugin_calls import complain, raised
 from bayplan.engine.queue.in_flight import InFlight
 from bayplan.errors import GO_THROUGH, InvalidProfileError
 from bayplan.framework.config.mistakes import did_you_mean, one_line
@@ -31,6 +33,7 @@ from bayplan.framework.plugin import (
     ReservePlugin,
 )
 from bayplan.framework.ports import MetricSink
+from bayplan.framework.status import Status, as_status, failed
 from bayplan.objects import kinds
 from bayplan.objects.pod import Pod
 
@@ -123,10 +126,35 @@ def _with_taint_updates(rules: tuple[On, ...]) -> tuple[On, ...]:
     return rules
 
 
+def closed_gate(queued: QueuedPod, plugins: Sequence[PreEnqueuePlugin]) -> Status | None:
+    """Why the pod must stay out, or None; the pod's gating plugin follows the answer."""
+    if queued.gating_plugin:
+        # The plugin that gates the pod already goes first, since it most likely still does.
+        plugins = sorted(plugins, key=lambda plugin: plugin.name != queued.gating_plugin)
+    pod = queued.pod
+    for plugin in plugins:
+        try:
+            verdict = plugin.pre_enqueue(pod)
+            if verdict is None:
+                continue
+            status = as_status(verdict)
+        except GO_THROUGH:
+            raise
+        except BaseException as error:
+            complain("pre_enqueue failed, the pod stays gated", plugin, error, pod=pod.key)
+            status = failed(raised(plugin, "PreEnqueue", pod, error))
+        if not status.is_success:
+            queued.gating_plugin = plugin.name
+            queued.unschedulable_plugins |= {plugin.name}
+            return status.by(plugin.name)
+    queued.gating_plugin = ""
+    return None
+
+
 class Requeueing:
     """The requeue rules of all profiles, with the answer of every event kind looked up once."""
 
-    def __init__(self, profiles: Mapping[str, QueueProfile], clock: Clock, metrics: MetricSink | None) -> None:
+    def __init__(self, profiles: Mapping[str, QueueProfile], clock: Clock, metrics: MetricSink) -> None:
         self._rules = {name: profile.requeue_on for name, profile in profiles.items()}
         self._clock = clock
         self._metrics = metrics
@@ -197,16 +225,18 @@ class Requeueing:
         for hint in hints:
             if hint is None:
                 return True
-            if self._metrics is None:
-                answer = self._ask(plugin, hint, pod, event, old, new)
-            else:
-                answer = self._ask_and_measure(self._metrics, plugin, hint, pod, event, old, new)
+            started = self._clock.now()
+            answer = self._ask(plugin, hint, pod, event, old, new)
+            said = "Error" if answer is None else "Queue" if answer else "QueueSkip"
+            took = self._clock.now() - started
+            name = "queueing_hint_execution_duration_seconds"
+            self._metrics.observe(name, took, plugin=plugin, event=event.label, hint=said)
             if answer is not False:
                 return True
         return False
 
-    def _ask(self, plugin: str, hint: Hint, pod: Pod, event: ClusterEvent, old: Any, new: Any) -> bool | BaseException:
-        """The hint's answer, or what it raised: that counts as a yes, or the pod could wait for ever."""
+    def _ask(self, plugin: str, hint: Hint, pod: Pod, event: ClusterEvent, old: Any, new: Any) -> bool | None:
+        """The hint's answer; ``None`` if it broke: that counts as a yes, or the pod could wait for ever."""
         try:
             return bool(hint(pod, old, new))
         except GO_THROUGH:
@@ -218,22 +248,7 @@ class Requeueing:
                 self._complained.add(complaint)
                 problem = "requeue hint failed, pods are queued as if it had said yes"
                 complain(problem, plugin, error, cluster_event=event.label, pod=pod.key)
-            return error
-
-    def _ask_and_measure(
-        self, metrics: MetricSink, plugin: str, hint: Hint, pod: Pod, event: ClusterEvent, old: Any, new: Any
-    ) -> bool | BaseException:
-        started = self._clock.now()
-        answer = self._ask(plugin, hint, pod, event, old, new)
-        said = "Error" if isinstance(answer, BaseException) else "Queue" if answer else "QueueSkip"
-        metrics.observe(
-            "queueing_hint_execution_duration_seconds",
-            self._clock.now() - started,
-            plugin=plugin,
-            event=event.label,
-            hint=said,
-        )
-        return answer
+            return None
 
 
 def _is_for(pod: Pod, target: Any) -> bool:

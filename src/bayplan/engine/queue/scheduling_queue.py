@@ -18,21 +18,20 @@ PreEnqueue plugins; a pod that one of them holds back is parked in unschedulable
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import structlog
 
 from bayplan.clock import Clock
-from bayplan.engine.queue.active import ActivePods
 from bayplan.engine.queue.backoff import BackoffPods
-from bayplan.engine.queue.gates import Gates
 from bayplan.engine.queue.in_flight import InFlight
+from bayplan.engine.queue.lazy_heap import LazyHeap
 from bayplan.engine.queue.nominations import Nominations
-from bayplan.engine.queue.pod_changes import pod_update_events
 from bayplan.engine.queue.queue_metrics import QueueMetrics
-from bayplan.engine.queue.requeueing import QueueProfile, Requeueing, Strategy, requeue_rules
+from bayplan.engine.queue.requeueing import QueueProfile, Requeueing, Strategy, closed_gate
 from bayplan.engine.queue.unschedulable import UnschedulablePods
+from bayplan.engine.update_events import pod_update_events
 from bayplan.errors import StateError
 from bayplan.framework.config.model import INITIAL_BACKOFF_S, MAX_BACKOFF_S
 from bayplan.framework.events import (
@@ -43,11 +42,9 @@ from bayplan.framework.events import (
     ClusterEvent,
 )
 from bayplan.framework.plugin import QueuedPod
-from bayplan.framework.ports import MetricSink
+from bayplan.framework.ports import MetricSink, NoMetrics
 from bayplan.framework.status import Status
 from bayplan.objects.pod import Pod
-
-__all__ = ["QueueProfile", "SchedulingQueue", "pod_update_events", "requeue_rules"]
 
 log = structlog.get_logger(__name__)
 
@@ -77,16 +74,17 @@ class SchedulingQueue:
         max_backoff_s: float = MAX_BACKOFF_S,
         max_unschedulable_s: float = MAX_UNSCHEDULABLE_S,
         metrics: MetricSink | None = None,
+        nominations: Nominations | None = None,
     ) -> None:
+        metrics = metrics or NoMetrics()
         self._clock = clock
         self._profiles = profiles
         self._numbers = QueueMetrics(metrics)
-        self._active = ActivePods(queue_key)
+        self._active = LazyHeap(queue_key)
         self._backoff = BackoffPods(queue_key, initial_backoff_s, max_backoff_s)
         self._unschedulable = UnschedulablePods(clock.now(), max_unschedulable_s)
         self._in_flight = InFlight()
-        self._nominations = Nominations()
-        self._gating = Gates(profiles)
+        self.nominations = nominations or Nominations()
         self._requeueing = Requeueing(profiles, clock, metrics)
         self._uids: dict[str, str] = {}
 
@@ -124,7 +122,7 @@ class SchedulingQueue:
 
     def delete(self, pod: Pod) -> None:
         """The pod is gone or assigned.  In flight it stays until its cycle ends with ``done``."""
-        self._nominations.remove(pod.uid)
+        self.nominations.remove(pod.uid)
         if pod.uid not in self._in_flight:
             self._forget(pod.uid)
 
@@ -245,24 +243,6 @@ class SchedulingQueue:
             return overdue if backoff is None else backoff
         return min(backoff, overdue)
 
-    # -- nominated pods --
-
-    def nominate(self, pod: Pod, node_name: str) -> None:
-        """Count the pod as if it were on the node; an empty name takes a nomination back."""
-        self._nominations.nominate(pod, node_name)
-
-    def unnominate(self, pod: Pod) -> None:
-        self._nominations.remove(pod.uid)
-
-    def nominated(self, node_name: str) -> Sequence[Pod]:
-        return self._nominations.on_node(node_name)
-
-    def nominated_nodes(self) -> Collection[str]:
-        return self._nominations.nodes()
-
-    def nominations_since(self, position: int) -> tuple[int, Collection[str] | None]:
-        return self._nominations.journal.position, self._nominations.journal.since(position)
-
     # -- looking in --
 
     def where(self, uid: str) -> str | None:
@@ -318,13 +298,13 @@ class SchedulingQueue:
         self._uids[key] = pod.uid
         place = self._requeue(QueuedPod(pod, self._clock.now()), Strategy.IMMEDIATELY, cause)
         if place == ACTIVE and pod.nominated_node_name:
-            self._nominations.nominate(pod, pod.nominated_node_name)
+            self.nominations.nominate(pod, pod.nominated_node_name)
 
     def _replace(self, queued: QueuedPod, old: Pod | None, new: Pod) -> Pod:
         """Put the newer version in; returns the one before."""
         before = old or queued.pod
         queued.pod = new
-        self._nominations.update(before, new)
+        self.nominations.update(before, new)
         return before
 
     def _reconsider(self, queued: QueuedPod, old: Pod) -> None:
@@ -371,7 +351,7 @@ class SchedulingQueue:
 
     def _gate(self, queued: QueuedPod) -> Status | None:
         before = queued.unschedulable_plugins
-        gated_by = self._gating.check(queued)
+        gated_by = closed_gate(queued, self._profiles[queued.pod.scheduler_name].pre_enqueue)
         if gated_by is not None and gated_by.plugin not in before | queued.pending_plugins:
             self._numbers.rejected_by(gated_by.plugin, queued)
         return gated_by
@@ -381,7 +361,7 @@ class SchedulingQueue:
     def _forget(self, uid: str) -> None:
         queued = self._active.remove(uid) or self._backoff.remove(uid) or self._unschedulable.remove(uid)
         if queued is not None:
-            self._nominations.remove(uid)
+            self.nominations.remove(uid)
             self._forget_key(queued.pod)
             self._numbers.rejected(queued, -1)
 

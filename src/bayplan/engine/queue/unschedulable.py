@@ -45,7 +45,7 @@ class UnschedulablePods:
         self._pods: dict[str, Parked] = {}
         self._by_rejector: dict[tuple[str, str], dict[str, Parked]] = {}
         self._by_gate: dict[str, dict[str, Parked]] = {}
-        self._ages = LazyHeap()
+        self._ages = LazyHeap(lambda queued: max(queued.timestamp, queued.flushed_at or 0.0))
         self._parked_so_far = 0
         self.gated_count = 0
 
@@ -57,7 +57,7 @@ class UnschedulablePods:
         self._pods[uid] = parked
         for bucket in parked.buckets:
             bucket[uid] = parked
-        self._ages.push(max(queued.timestamp, queued.flushed_at or 0.0), queued)
+        self._ages.add(queued)
         self.gated_count += gated_by is not None
 
     def remove(self, uid: str) -> QueuedPod | None:
@@ -106,12 +106,9 @@ class UnschedulablePods:
             return []
         self._checked = check
         moment = self._moment(check)
-        overdue: list[QueuedPod] = []
-        while (since := self._ages.first_key()) is not None and self._is_overdue(since, moment):
-            queued = self._ages.pop()
-            assert queued is not None, "the heap had a first key"
+        overdue = self._ages.pop_while(lambda since: self._is_overdue(since, moment))
+        for queued in overdue:
             self.remove(queued.pod.uid)
-            overdue.append(queued)
         return overdue
 
     def next_overdue(self) -> float | None:

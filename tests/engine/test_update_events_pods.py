@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from bayplan.engine.queue.pod_changes import pod_update_events
+from bayplan.engine.update_events import pod_update_events
 from bayplan.framework.events import Change
 from bayplan.objects.pod import Container, Pod, PodResourceClaimStatus, ResourceRequirements
 from bayplan.objects.quantity import Quantity

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from bayplan.engine.node_changes import node_update_events
+from bayplan.engine.update_events import node_update_events
 from bayplan.framework.events import Change
 from bayplan.objects.node import Node
 from bayplan.testing import NodeBuilder, node
