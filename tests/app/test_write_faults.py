@@ -12,7 +12,7 @@ import time
 import pytest
 
 from bayplan.framework import CycleState, PermitPlugin
-from bayplan.framework.plugin import Wait
+from bayplan.framework.results import Wait
 from bayplan.objects.pod import Pod
 from tests.support.faults import Answer, Delay, Hold, LostAnswer, LostRequest
 from tests.support.live import Cluster, running, scheduled_condition, until

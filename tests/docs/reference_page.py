@@ -83,10 +83,6 @@ def _fields(cls: type[Any]) -> Iterator[tuple[str, str]]:
         if not name.startswith("_") and "ClassVar" not in str(hint):
             told = texts.get(name) or ("a column: one number per node" if cls is NodeTable and name in COLUMNS else "")
             yield f"{name}: {_hint(hint)}", told
-    if cls is Handle:
-        for name, parameter in inspect.signature(Handle.__init__).parameters.items():
-            if name != "self":
-                yield f"{name}: {_hint(parameter.annotation)}", texts.get(name, "")
 
 
 def _texts_under_fields(cls: type[Any]) -> dict[str, str]:

@@ -10,7 +10,8 @@ import pytest
 from bayplan.engine.binding_cycle import BIND_DEADLINE_S, POST_BIND_DEADLINE_S, PRE_BIND_DEADLINE_S
 from bayplan.engine.events import BindFailed, Bound
 from bayplan.errors import ConflictError, TransportError
-from bayplan.framework.plugin import Plugin, Wait
+from bayplan.framework.plugin import Plugin
+from bayplan.framework.results import Wait
 from bayplan.framework.status import SKIP, SUCCESS, Code, Status, failed, unresolvable, unschedulable
 from bayplan.testing import node, pod
 from tests.engine.support import SaysBind, SaysPermit, SaysPostBind, SaysPreBind, World, named

@@ -11,8 +11,9 @@ from bayplan.engine.cache import ClusterCache
 from bayplan.engine.committing import commit, undo
 from bayplan.engine.waiting_pods import WaitingPods
 from bayplan.framework.decision import Decision
-from bayplan.framework.plugin import Plugin, Wait
+from bayplan.framework.plugin import Plugin
 from bayplan.framework.profile import Profile
+from bayplan.framework.results import Wait
 from bayplan.framework.status import SKIP, SUCCESS, Code, Status, failed, unresolvable, unschedulable
 from bayplan.testing import cluster, node, pod
 from tests.engine.support import SaysPermit, SaysReserve, World, make_profile, named, note_of, patch_of

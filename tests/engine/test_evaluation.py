@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayplan.framework.plugin import Nomination, PostFilterResult, PreFilterResult
+from bayplan.framework.results import Nomination, PostFilterResult, PreFilterResult
 from bayplan.framework.status import SKIP, SUCCESS, Code, Status, failed, unresolvable, unschedulable
 from bayplan.testing import cluster, node, pod
 from tests.engine.support import (

@@ -22,7 +22,7 @@ from bayplan.engine.events import (
     PodDeleted,
     Tick,
 )
-from bayplan.framework.plugin import Wait
+from bayplan.framework.results import Wait
 from bayplan.framework.snapshot import TermKind
 from bayplan.framework.status import unschedulable
 from bayplan.objects.meta import ObjectMeta

@@ -10,7 +10,7 @@ from bayplan.engine.events import BindFailed, NodeAdded, PodAdded, PodChanged, P
 from bayplan.engine.failures import MAX_NOTE_BYTES, cut
 from bayplan.engine.intents import Emit, Intent, PatchStatus
 from bayplan.errors import ConflictError, LeadershipLostError, NotFoundError
-from bayplan.framework.plugin import Nomination, PostFilterResult
+from bayplan.framework.results import Nomination, PostFilterResult
 from bayplan.framework.status import Code, Status, failed, unresolvable, unschedulable
 from bayplan.testing import node, pod
 from tests.engine.support import (

@@ -9,7 +9,8 @@ import pytest
 
 from bayplan.engine.partial_search import how_many, stop_early
 from bayplan.framework.diagnosis import FEASIBLE, UNVISITED, Diagnosis
-from bayplan.framework.plugin import PreFilterExtensions, PreFilterResult, Verdicts
+from bayplan.framework.plugin import PreFilterExtensions
+from bayplan.framework.results import PreFilterResult, Verdicts
 from bayplan.framework.status import SKIP, Code, Reason, Status, unresolvable, unschedulable
 from bayplan.plugins.node_resources_fit import NodeResourcesFit
 from bayplan.testing import cluster, node, pod

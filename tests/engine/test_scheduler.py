@@ -10,10 +10,7 @@ import pytest
 from bayplan.engine.events import BindFailed, PodChanged, PodDeleted, PreemptionDone, Tick
 from bayplan.engine.intents import Bind, Emit
 from bayplan.framework.events import Change, On
-from bayplan.framework.plugin import (
-    Nomination,
-    PostFilterResult,
-)
+from bayplan.framework.results import Nomination, PostFilterResult
 from bayplan.framework.status import SKIP, SUCCESS, Code, Status, failed, unresolvable, unschedulable
 from bayplan.plugins.default_preemption import DefaultPreemption
 from bayplan.testing import node, pod

@@ -12,14 +12,9 @@ from bayplan.engine.events import Bound
 from bayplan.engine.intents import Bind, Emit
 from bayplan.engine.plugin_calls import queue_key_of
 from bayplan.errors import PluginError
-from bayplan.framework.plugin import (
-    Plugin,
-    PreFilterResult,
-    QueuedPod,
-    QueueSortPlugin,
-    Wait,
-)
+from bayplan.framework.plugin import Plugin, QueuedPod, QueueSortPlugin
 from bayplan.framework.promise import Depends, Promise
+from bayplan.framework.results import PreFilterResult, Wait
 from bayplan.framework.status import Status, unschedulable
 from bayplan.testing import node, pod
 from tests.engine.support import (

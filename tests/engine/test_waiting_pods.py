@@ -110,10 +110,9 @@ def test_who_still_holds_the_pod_can_be_seen() -> None:
 def test_waiting_pods_are_known_by_uid() -> None:
     pods = WaitingPods()
     held = WaitingPod(P, "n", {"X": 1}, VirtualClock())
-    pods.add(held)
+    pods[P.uid] = held
     assert pods.get(P.uid) is held
     assert list(pods.list()) == [held]
-    pods.remove(P.uid)
-    pods.remove(P.uid)
+    assert pods.pop(P.uid) is held
     assert pods.get(P.uid) is None
     assert list(pods.list()) == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bayplan.errors import StateError
-from bayplan.framework.plugin import Wait
+from bayplan.framework.results import Wait
 from bayplan.framework.status import unschedulable
 from bayplan.testing import node, pod
 from tests.engine.support import SaysFilter, SaysFilterTable, SaysPermit, SaysReserve, World, named

@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from bayplan.errors import ConfigError
-from bayplan.framework.config.loading import SchedulerConfig, load_config
+from bayplan.framework.config.loading import load_config
+from bayplan.framework.config.model import SchedulerConfig
 from bayplan.framework.plugin import (
     BindPlugin,
     FilterPlugin,

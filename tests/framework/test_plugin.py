@@ -11,19 +11,9 @@ import pytest
 
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.events import Change, On
-from bayplan.framework.plugin import (
-    EXTENSION_POINTS,
-    FilterPlugin,
-    Nomination,
-    Plugin,
-    PostFilterResult,
-    PreBindPlugin,
-    PreFilterResult,
-    ScorePlugin,
-    Verdicts,
-    Wait,
-)
+from bayplan.framework.plugin import EXTENSION_POINTS, FilterPlugin, Plugin, PreBindPlugin, ScorePlugin
 from bayplan.framework.promise import Depends, Promise
+from bayplan.framework.results import Nomination, PostFilterResult, PreFilterResult, Verdicts, Wait
 from bayplan.framework.status import SKIP, Code, Reason, as_status, unresolvable
 from bayplan.testing import cluster, node, pod
 

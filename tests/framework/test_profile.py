@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bayplan.errors import BayplanError, ConfigError, InvalidArgsError, InvalidProfileError, UnknownPluginError
-from bayplan.framework.config.loading import PluginRef, Plugins, PluginSet, ProfileConfig, SchedulerConfig
+from bayplan.framework.config.model import PluginRef, Plugins, PluginSet, ProfileConfig, SchedulerConfig
 from bayplan.framework.plugin import EXTENSION_POINTS
 from bayplan.framework.profile import DefaultPlugin, Profile, build_profiles
 from tests.framework.fakes import DEFAULTS, LoadArgs, config, from_file, plugin, registry

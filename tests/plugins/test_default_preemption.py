@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bayplan.errors import InvalidArgsError
-from bayplan.framework.plugin import Nomination
+from bayplan.framework.results import Nomination
 from bayplan.framework.status import Code, unresolvable, unschedulable
 from bayplan.objects.meta import LabelSelector, ObjectMeta
 from bayplan.objects.policy import PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus

@@ -163,7 +163,7 @@ def read_now(text: str | None) -> float | None:
 
 def read_duration(text: str | None, option: str) -> float | None:
     """A duration such as 10m, in seconds."""
-    from bayplan.framework.config.duration import parse_duration
+    from bayplan.objects.duration import parse_duration
 
     if text is None:
         return None

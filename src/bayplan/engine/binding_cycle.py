@@ -60,7 +60,7 @@ class BindingCycle:
             await self._announce()
         if status.is_success and held is not None:
             status = await self._timed("WaitOnPermit", held.wait())
-            self._waiting.remove(uid)
+            self._waiting.pop(uid, None)
             if status.is_rejected:
                 return self._failed(status, waited=True)
             if not status.is_success:
@@ -151,10 +151,7 @@ class BindingCycle:
         except PluginError as error:
             return failed(error).by(plugin.name)
         status = await self._ask(plugin, "PreBind", plugin.pre_bind, deadline_s)
-        if status.is_success or status.is_rejected:
-            return status
-        text = f'running PreBind plugin "{plugin.name}": {self._calls.complaint(status)}'
-        return Status(Code.ERROR, (text,), plugin.name, status.error)
+        return self._calls.yes_or_no(plugin, "PreBind", status)
 
     def _pre_bind_deadline_s(self, plugin: PreBindPlugin) -> float:
         asked = self._calls.run(plugin, "PreBind", plugin.pre_bind_timeout_s)
@@ -174,12 +171,8 @@ class BindingCycle:
         for plugin in self._profile.extension("bind"):
             assert isinstance(plugin, BindPlugin)
             status = await self._ask(plugin, "Bind", plugin.bind, BIND_DEADLINE_S)
-            if status.is_skip:
-                continue
-            if status.is_success or status.is_rejected:
-                return status
-            text = f'running Bind plugin "{plugin.name}": {self._calls.complaint(status)}'
-            return Status(Code.ERROR, (text,), plugin.name, status.error)
+            if not status.is_skip:
+                return self._calls.yes_or_no(plugin, "Bind", status)
         return Status(Code.ERROR, ("no bind plugin took the pod",))
 
     async def _post_bind(self) -> None:

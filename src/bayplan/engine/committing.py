@@ -15,8 +15,9 @@ from bayplan.engine.plugin_calls import Calls, error_status, log
 from bayplan.engine.waiting_pods import WaitingPod, WaitingPods
 from bayplan.errors import PluginError, StateError
 from bayplan.framework.decision import Decision
-from bayplan.framework.plugin import PermitPlugin, Plugin, ReservePlugin, Wait
+from bayplan.framework.plugin import PermitPlugin, ReservePlugin
 from bayplan.framework.profile import Profile
+from bayplan.framework.results import Wait
 from bayplan.framework.status import SUCCESS, Code, Status, failed
 from bayplan.objects.pod import Pod
 
@@ -62,7 +63,7 @@ def _placed(decision: Decision) -> Pod:
 def undo(decision: Decision, profile: Profile, cache: ClusterCache, waiting: WaitingPods) -> None:
     """Unreserve in reverse order, also where reserve never ran, and only then forget the pod."""
     assert decision.node is not None
-    waiting.remove(decision.pod.uid)
+    waiting.pop(decision.pod.uid, None)
     calls = Calls(decision.pod)
     for plugin in reversed(profile.extension("reserve")):
         assert isinstance(plugin, ReservePlugin)
@@ -81,7 +82,7 @@ def _reserve(calls: Calls, decision: Decision, profile: Profile) -> Status:
         assert isinstance(plugin, ReservePlugin)
         answer = calls.run(plugin, "Reserve", plugin.reserve, decision.state, decision.pod, decision.node)
         if answer is not None:
-            status = _refused(calls.status(plugin, "Reserve", answer), plugin, "Reserve")
+            status = calls.yes_or_no(plugin, "Reserve", calls.status(plugin, "Reserve", answer))
             if not status.is_success:
                 return status
     return SUCCESS
@@ -95,19 +96,11 @@ def _permit(calls: Calls, decision: Decision, profile: Profile, waiting: Waiting
         if isinstance(answer, Wait):
             timeouts[plugin.name] = answer.timeout_s
             continue
-        status = _refused(calls.status(plugin, "Permit", answer), plugin, "Permit")
+        status = calls.yes_or_no(plugin, "Permit", calls.status(plugin, "Permit", answer))
         if not status.is_success:
             return status
     if not timeouts:
         return SUCCESS
     assert decision.node is not None
-    waiting.add(WaitingPod(decision.pod, decision.node, timeouts, clock))
+    waiting[decision.pod.uid] = WaitingPod(decision.pod, decision.node, timeouts, clock)
     return Status(Code.WAIT)
-
-
-def _refused(status: Status, plugin: Plugin, point: str) -> Status:
-    """A no stays a no; any other answer than yes becomes an error that names plugin and point."""
-    if status.is_success or status.is_rejected:
-        return status
-    text = f'running {point} plugin "{plugin.name}": {Calls.complaint(status)}'
-    return Status(Code.ERROR, (text,), plugin.name, status.error)

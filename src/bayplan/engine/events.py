@@ -6,8 +6,9 @@ Events come from informers (live), from the simulated cluster, and from the engi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from bayplan.framework.decision import Decision
 from bayplan.framework.plugin import QueuedPod
@@ -16,77 +17,65 @@ from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 
 
-@dataclass(frozen=True, slots=True)
-class PodAdded:
+class PodAdded(Struct, frozen=True):
     pod: Pod
 
 
-@dataclass(frozen=True, slots=True)
-class PodChanged:
+class PodChanged(Struct, frozen=True):
     old: Pod
     new: Pod
 
 
-@dataclass(frozen=True, slots=True)
-class PodDeleted:
+class PodDeleted(Struct, frozen=True):
     pod: Pod
 
 
-@dataclass(frozen=True, slots=True)
-class NodeAdded:
+class NodeAdded(Struct, frozen=True):
     node: Node
 
 
-@dataclass(frozen=True, slots=True)
-class NodeChanged:
+class NodeChanged(Struct, frozen=True):
     old: Node
     new: Node
 
 
-@dataclass(frozen=True, slots=True)
-class NodeDeleted:
+class NodeDeleted(Struct, frozen=True):
     node: Node
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectAdded:
+class ObjectAdded(Struct, frozen=True):
     """Any other kind: Service, PodDisruptionBudget, PersistentVolumeClaim …"""
 
     kind: str
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectChanged:
+class ObjectChanged(Struct, frozen=True):
     kind: str
     old: Any
     new: Any
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectDeleted:
+class ObjectDeleted(Struct, frozen=True):
     kind: str
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class KindRefused:
+class KindRefused(Struct, frozen=True):
     """Objects of a kind cannot be read, and why; "" if they can again."""
 
     kind: str
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """A binding cycle ended well."""
 
     queued: QueuedPod
     decision: Decision
 
 
-@dataclass(frozen=True, slots=True)
-class BindFailed:
+class BindFailed(Struct, frozen=True):
     """A binding cycle ended badly: rejected by Permit or PreBind, or an error."""
 
     queued: QueuedPod
@@ -96,24 +85,21 @@ class BindFailed:
     """It was Permit, after waiting, that said no: then the plugin is the one to ask again."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExtendersAnswered:
+class ExtendersAnswered(Struct, frozen=True):
     """A scheduling cycle in which extenders had a say came to its decision."""
 
     queued: QueuedPod
     decision: Decision
 
 
-@dataclass(frozen=True, slots=True)
-class PreemptionDone:
+class PreemptionDone(Struct, frozen=True):
     """The victims of a pod were told to go, or that failed."""
 
     pod: Pod
     failed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(Struct, frozen=True):
     """Time passed: backoffs may have ended."""
 
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from bayplan.engine.filtering import Rejections
 from bayplan.engine.plugin_calls import CycleError, log
 from bayplan.errors import ExtenderError
 from bayplan.framework.decision import PluginScores
@@ -177,20 +178,15 @@ def straight_through(work: Coroutine[Any, Any, T]) -> T:
 
 def _explain(diagnosis: Diagnosis, told: Mapping[str, Status | None]) -> None:
     """Write the reasons of nodes; one without a reason gets that of nodes nobody looked at, which says nothing."""
-    numbers: dict[Status, int] = {}
+    rejections = Rejections.told(diagnosis)
     for name, status in told.items():
         row = diagnosis.nodes.row_of(name)
         if row is None:
             continue
         if status is None and diagnosis.implicit:
             diagnosis.first_no[row] = min(diagnosis.implicit)
-            continue
-        status = status or unresolvable().by(EXTENDER)
-        number = numbers.get(status)
-        if number is None:
-            number = numbers[status] = len(diagnosis.statuses)
-            diagnosis.statuses.append(status)
-        diagnosis.first_no[row] = number
+        else:
+            rejections.reject(row, status or unresolvable().by(EXTENDER))
 
 
 def _scores(extender: Extender, names: Sequence[str], answer: Iterable[tuple[str, int]]) -> PluginScores:

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from bayplan.engine.plugin_calls import Calls
 from bayplan.framework.cycle_state import CycleState, Key
-from bayplan.framework.plugin import FilterPlugin, Verdicts
+from bayplan.framework.plugin import FilterPlugin
+from bayplan.framework.results import Verdicts
 from bayplan.framework.snapshot import Codes, Mask, NodeTable
 from bayplan.framework.status import REJECTED, Reason, Status, as_status
 

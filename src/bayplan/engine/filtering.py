@@ -22,8 +22,9 @@ from bayplan.engine.plugin_calls import Calls, CycleError
 from bayplan.errors import PluginError
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.diagnosis import FEASIBLE, Diagnosis
-from bayplan.framework.plugin import FilterPlugin, PreFilterPlugin, PreFilterResult, Verdicts
+from bayplan.framework.plugin import FilterPlugin, PreFilterPlugin
 from bayplan.framework.preemption.what_if_rows import WhatIfRows
+from bayplan.framework.results import PreFilterResult, Verdicts
 from bayplan.framework.snapshot import Codes, Mask, NodeTable, Rows
 from bayplan.framework.status import SUCCESS, Code, Status, as_status, unresolvable
 
@@ -73,8 +74,7 @@ def pre_filter(calls: Calls, plugins: Iterable[PreFilterPlugin], state: CycleSta
         elif status.code is Code.UNRESOLVABLE:
             return Narrowed(status)
         elif not status.is_success:
-            text = f'running PreFilter plugin "{plugin.name}": {calls.complaint(status)}'
-            raise CycleError(Status(Code.ERROR, (text,), status.plugin, status.error))
+            raise CycleError(calls.misplaced(plugin, "PreFilter", status))
     if rejected is not None:
         return Narrowed(rejected, plugins=tuple(narrowing))
     if names is None:

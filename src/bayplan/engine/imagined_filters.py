@@ -19,8 +19,9 @@ from bayplan.engine.nominated_sums import Expected
 from bayplan.engine.plugin_calls import Calls
 from bayplan.errors import PluginError
 from bayplan.framework.cycle_state import CycleState
-from bayplan.framework.plugin import FilterPlugin, Verdicts
+from bayplan.framework.plugin import FilterPlugin
 from bayplan.framework.preemption.what_if_rows import Amounts, WhatIfRows
+from bayplan.framework.results import Verdicts
 from bayplan.framework.snapshot import Codes, Rows
 from bayplan.framework.status import Status
 

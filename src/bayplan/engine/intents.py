@@ -5,24 +5,23 @@ What the engine wants done, as returned by ``Scheduler``.  The app, or the simul
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from bayplan.framework.decision import Decision
 from bayplan.framework.plugin import QueuedPod
 from bayplan.objects.pod import Pod
 
 
-@dataclass(frozen=True, slots=True)
-class Bind:
+class Bind(Struct, frozen=True):
     """Run the binding cycle of a committed decision."""
 
     queued: QueuedPod
     decision: Decision
 
 
-@dataclass(frozen=True, slots=True)
-class AskExtenders:
+class AskExtenders(Struct, frozen=True):
     """
     Run the scheduling cycle of a pod that extenders have a say in (``Scheduler.ask``) and hand its event back.
     No other pod is scheduled meanwhile.
@@ -32,8 +31,7 @@ class AskExtenders:
     cycle: int
 
 
-@dataclass(frozen=True, slots=True)
-class PatchStatus:
+class PatchStatus(Struct, frozen=True):
     """Say in the pod's status that it was not placed, and where it is nominated (``None``: leave that)."""
 
     pod: Pod
@@ -42,8 +40,7 @@ class PatchStatus:
     nominated_node: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Emit:
+class Emit(Struct, frozen=True):
     """Record an event about a pod."""
 
     pod: Pod
@@ -55,8 +52,7 @@ class Emit:
     reporter: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Evict:
+class Evict(Struct, frozen=True):
     """Make room for a pod: the victims go, and lower pods nominated to the node lose their nomination."""
 
     preemptor: Pod
@@ -66,8 +62,7 @@ class Evict:
     reporter: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FollowUp:
+class FollowUp(Struct, frozen=True):
     """Let a PostFilter plugin write what it said it would."""
 
     pod: Pod
@@ -77,8 +72,7 @@ class FollowUp:
 Intent: TypeAlias = Bind | AskExtenders | PatchStatus | Emit | Evict | FollowUp
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What came of scheduling one pod: the decision, if one was made, and what is to be done about it."""
 
     decision: Decision | None

@@ -106,6 +106,17 @@ class Calls:
         """What an answer that has no place here said, or at least which answer it was."""
         return status.message or f"answered {status.code.title}"
 
+    @classmethod
+    def misplaced(cls, plugin: Plugin, point: str, status: Status) -> Status:
+        """The error that an answer becomes which has no place at a point."""
+        text = f'running {point} plugin "{plugin.name}": {cls.complaint(status)}'
+        return Status(Code.ERROR, (text,), plugin.name, status.error)
+
+    @classmethod
+    def yes_or_no(cls, plugin: Plugin, point: str, status: Status) -> Status:
+        """A yes or a no stays what it is; any other answer becomes an error that names plugin and point."""
+        return status if status.is_success or status.is_rejected else cls.misplaced(plugin, point, status)
+
     def _report(self, plugin: Plugin, point: str, took: float, before: ThreadTime, code: Code) -> None:
         if self.is_sampled:
             self._metrics.observe(

@@ -11,8 +11,9 @@ from bayplan.engine.plugin_calls import Calls
 from bayplan.errors import PluginError
 from bayplan.framework.decision import Decision
 from bayplan.framework.diagnosis import Diagnosis
-from bayplan.framework.plugin import Nomination, PostFilterPlugin, PostFilterResult
+from bayplan.framework.plugin import PostFilterPlugin
 from bayplan.framework.profile import Profile
+from bayplan.framework.results import Nomination, PostFilterResult
 from bayplan.framework.status import Code, Status
 
 

@@ -17,7 +17,6 @@ from bayplan.errors import PluginError
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.plugin import MAX_SCORE, MIN_SCORE, PreScorePlugin, ScorePlugin
 from bayplan.framework.snapshot import NodeTable, NodeView, Rows, Scores
-from bayplan.framework.status import Code, Status
 
 NUMBERS = "iufb"
 """Kinds of numpy that are numbers."""
@@ -32,8 +31,7 @@ def pre_score(
         if status.is_skip:
             state.skip_score.add(plugin.name)
         elif not status.is_success:
-            text = f'running PreScore plugin "{plugin.name}": {calls.complaint(status)}'
-            raise CycleError(Status(Code.ERROR, (text,), plugin.name))
+            raise CycleError(calls.misplaced(plugin, "PreScore", status))
 
 
 def raw_scores(calls: Calls, plugin: ScorePlugin, state: CycleState, nodes: NodeTable, feasible: Rows) -> Scores:

@@ -20,7 +20,7 @@ from bayplan.engine.journal import Stamps
 from bayplan.engine.kept.sum_numbers import SumNumbers, Sums
 from bayplan.engine.node_images import NodeImages
 from bayplan.engine.pod_indexes import PodIndexes
-from bayplan.engine.term_groups import TermGroups, TermsFork
+from bayplan.engine.term_groups import TermGroups
 from bayplan.framework.snapshot import (
     COLUMNS,
     Column,
@@ -74,7 +74,7 @@ class ColumnTable(NodeTable):
         self._images = NodeImages()
         self._indexes = PodIndexes()
         self.counts: CountGroups | CountsFork
-        self.term_groups: TermGroups | TermsFork
+        self.term_groups: TermGroups
         self._base: ColumnTable | None = None
         """What this was forked from, while node objects are the same in both."""
         self._is_fork = False
@@ -97,7 +97,7 @@ class ColumnTable(NodeTable):
         fork._labels, fork._derived = {}, {}
         fork._indexes = self._indexes.fork()
         fork.counts = CountsFork(self.counts, columns)
-        fork.term_groups = TermsFork(self.term_groups, columns)
+        fork.term_groups = self.term_groups.fork(columns)
         return fork
 
     # -- read by plugins --

@@ -59,117 +59,42 @@ class _Matches:
 
 
 class TermGroups:
-    """The affinity terms that pods on nodes carry."""
+    """
+    The affinity terms that pods on nodes carry.
 
-    def __init__(self, columns: Columns, namespace_labels: Callable[[str], Mapping[str, str]]) -> None:
+    A fork has groups of its own where its pods differ from those of what it was forked from, and asks that else.
+    """
+
+    def __init__(
+        self,
+        columns: Columns,
+        namespace_labels: Callable[[str], Mapping[str, str]],
+        base: TermGroups | None = None,
+    ) -> None:
         self._columns = columns
-        self.namespace_labels = namespace_labels
+        self._namespace_labels = namespace_labels
+        self._base = base
         self._groups: dict[TermGroupKey, TermGroup] = {}
         self._list: list[TermGroup] = []
         self._matches: BoundedCache[LabelSet, _Matches] = BoundedCache(MAX_REMEMBERED_LABEL_SETS)
         self._dead = 0
 
+    def fork(self, columns: Columns) -> TermGroups:
+        return TermGroups(columns, self._namespace_labels, self)
+
     @property
     def is_any(self) -> bool:
-        return bool(self._groups)
+        return bool(self._groups) if self._base is None else any(True for _ in self._live())
 
     def matching(self, kind: TermKind, pod: Pod) -> list[TermColumn]:
         """The terms of this kind that match a pod."""
         n = self._columns.n
-        return [group.column(n) for group in self.groups_matching(kind, pod)]
-
-    def groups_matching(self, kind: TermKind, pod: Pod) -> list[TermGroup]:
-        if not self._groups:
-            return []
-        return [group for group in self._found(pod).found[kind] if group.owners]
-
-    def group(self, key: TermGroupKey) -> TermGroup | None:
-        return self._groups.get(key)
-
-    def live(self) -> Iterable[TermGroupKey]:
-        """The terms that some pod carries."""
-        return self._groups.keys()
+        return [group.column(n) for group in self._groups_matching(kind, pod)]
 
     def rows_will_move(self) -> None:
-        """Rows are about to be numbered anew; ``Columns`` sees to the counts."""
-
-    def pod_entered(self, pod: Pod, row: int) -> None:
-        if pod.spec.affinity is None:
-            return
-        for kind, term, weight in terms_of(pod):
-            group = self._groups.get((kind, term, weight))
-            if group is None:
-                group = TermGroup(kind, term, weight, self._columns.make_counts())
-                self._groups[kind, term, weight] = group
-                self._list.append(group)
-            group.owners += 1
-            group.col.add(row, 1)
-
-    def pod_left(self, pod: Pod, row: int) -> None:
-        if pod.spec.affinity is None:
-            return
-        for kind, term, weight in terms_of(pod):
-            group = self._groups[kind, term, weight]
-            group.owners -= 1
-            group.col.add(row, -1)
-            if group.owners == 0:
-                del self._groups[kind, term, weight]
-                self._columns.drop(group.col)
-                self._dead += 1
-        if self._dead > 64 and self._dead > len(self._groups):
-            self._list = list(self._groups.values())
-            self._dead = 0
-            self.forget_matches()
-
-    def forget_matches(self) -> None:
-        """Namespaces changed, or the list was rewritten: match again when asked."""
-        self._matches.clear()
-
-    def _found(self, pod: Pod) -> _Matches:
-        key = pod.label_set
-        matches = self._matches.get(key)
-        if matches is None:
-            matches = self._matches[key] = _Matches()
-        if matches.read < len(self._list):
-            labels = self.namespace_labels(pod.namespace)
-            for group in self._list[matches.read :]:
-                if term_matches(group.term, pod, labels):
-                    matches.found[group.kind].append(group)
-            matches.read = len(self._list)
-        return matches
-
-
-class TermsFork:
-    """The same for a fork: the groups of what it was forked from, but for those that have changed in the fork."""
-
-    def __init__(self, base: TermGroups | TermsFork, columns: Columns) -> None:
-        self._base = base
-        self._columns = columns
-        self.namespace_labels: Callable[[str], Mapping[str, str]] = base.namespace_labels
-        self._own: dict[TermGroupKey, TermGroup] = {}
-
-    @property
-    def is_any(self) -> bool:
-        return any(True for _ in self.live())
-
-    def matching(self, kind: TermKind, pod: Pod) -> list[TermColumn]:
-        n = self._columns.n
-        return [group.column(n) for group in self.groups_matching(kind, pod)]
-
-    def groups_matching(self, kind: TermKind, pod: Pod) -> list[TermGroup]:
-        found = [group for group in self._base.groups_matching(kind, pod) if group.key not in self._own]
-        if self._own:
-            labels = self.namespace_labels(pod.namespace)
-            own = (group for group in self._own.values() if group.kind is kind and group.owners)
-            found += [group for group in own if term_matches(group.term, pod, labels)]
-        return found
-
-    def group(self, key: TermGroupKey) -> TermGroup | None:
-        return self._own.get(key) or self._base.group(key)
-
-    def live(self) -> Iterable[TermGroupKey]:
-        yield from (key for key in self._base.live() if key not in self._own)
-        yield from (key for key, group in self._own.items() if group.owners)
+        """Rows are about to be numbered anew; ``Columns`` sees to the counts, as far as they are our own."""
+        for key in () if self._base is None else list(self._base._live()):
+            self._own(key)
 
     def pod_entered(self, pod: Pod, row: int) -> None:
         self._move(pod, row, 1)
@@ -178,27 +103,67 @@ class TermsFork:
         self._move(pod, row, -1)
 
     def forget_matches(self) -> None:
-        """None are remembered here."""
-
-    def rows_will_move(self) -> None:
-        for key in list(self._base.live()):
-            self._own_group(key)
+        """Namespaces changed, or the list was rewritten: match again when asked."""
+        self._matches.clear()
 
     def _move(self, pod: Pod, row: int, by: int) -> None:
-        for key in terms_of(pod) if pod.spec.affinity is not None else ():
-            group = self._own_group(key)
+        if pod.spec.affinity is None:
+            return
+        for key in terms_of(pod):
+            group = self._own(key)
             group.owners += by
             group.col.add(row, by)
+            # An empty group of a fork stays, since it hides that of the base.
+            if group.owners == 0 and self._base is None:
+                del self._groups[key]
+                self._columns.drop(group.col)
+                self._dead += 1
+        if self._dead > 64 and self._dead > len(self._groups):
+            self._list = list(self._groups.values())
+            self._dead = 0
+            self.forget_matches()
 
-    def _own_group(self, key: TermGroupKey) -> TermGroup:
-        group = self._own.get(key)
+    def _own(self, key: TermGroupKey) -> TermGroup:
+        """The group of a term, to be changed."""
+        group = self._groups.get(key)
         if group is None:
-            group = self._own[key] = TermGroup(*key, self._columns.make_counts())
-            known = self._base.group(key)
+            group = self._groups[key] = TermGroup(*key, self._columns.make_counts())
+            self._list.append(group)
+            known = None if self._base is None else self._base._group(key)
             if known is not None:
                 group.owners = known.owners
                 group.col.data[: len(known.col.data)] = known.col.data
         return group
+
+    def _group(self, key: TermGroupKey) -> TermGroup | None:
+        return self._groups.get(key) or (None if self._base is None else self._base._group(key))
+
+    def _live(self) -> Iterable[TermGroupKey]:
+        """The terms that some pod carries."""
+        if self._base is not None:
+            yield from (key for key in self._base._live() if key not in self._groups)
+        yield from (key for key, group in self._groups.items() if group.owners)
+
+    def _groups_matching(self, kind: TermKind, pod: Pod) -> list[TermGroup]:
+        found: list[TermGroup] = []
+        if self._base is not None:
+            found += [group for group in self._base._groups_matching(kind, pod) if group.key not in self._groups]
+        if self._groups:
+            found += [group for group in self._found(pod).found[kind] if group.owners]
+        return found
+
+    def _found(self, pod: Pod) -> _Matches:
+        key = pod.label_set
+        matches = self._matches.get(key)
+        if matches is None:
+            matches = self._matches[key] = _Matches()
+        if matches.read < len(self._list):
+            labels = self._namespace_labels(pod.namespace)
+            for group in self._list[matches.read :]:
+                if term_matches(group.term, pod, labels):
+                    matches.found[group.kind].append(group)
+            matches.read = len(self._list)
+        return matches
 
 
 def term_matches(term: PodTerm, pod: Pod, namespace_labels: Mapping[str, str]) -> bool:

@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Sequence
 
 from bayplan.clock import Clock, wait_at_most
-from bayplan.framework.config.duration import format_duration
 from bayplan.framework.status import Code, Status
+from bayplan.objects.duration import format_duration
 from bayplan.objects.pod import Pod
 
 MAX_WAIT_S = 15 * 60.0
@@ -88,26 +88,12 @@ class WaitingPod:
                 self._wake.set()
 
 
-class WaitingPods:
+class WaitingPods(dict[str, WaitingPod]):
     """All pods held by Permit, of every profile, by uid."""
 
-    def __init__(self) -> None:
-        self._pods: dict[str, WaitingPod] = {}
-
-    def add(self, waiting: WaitingPod) -> None:
-        self._pods[waiting.pod.uid] = waiting
-
-    def remove(self, uid: str) -> None:
-        self._pods.pop(uid, None)
-
-    def get(self, uid: str) -> WaitingPod | None:
-        return self._pods.get(uid)
-
     def list(self) -> Sequence[WaitingPod]:
-        return list(self._pods.values())
+        return list(self.values())
 
     def copy(self) -> WaitingPods:
         """The same pods, held once more: what becomes of these moves nobody."""
-        copy = WaitingPods()
-        copy._pods = {uid: waiting.copy() for uid, waiting in self._pods.items()}
-        return copy
+        return WaitingPods((uid, waiting.copy()) for uid, waiting in self.items())

@@ -17,26 +17,22 @@ from bayplan.framework.plugin import (
     PASS,
     BindPlugin,
     FilterPlugin,
-    Nomination,
     PermitPlugin,
     Plugin,
     PostBindPlugin,
     PostFilterPlugin,
-    PostFilterResult,
     PreBindPlugin,
     PreEnqueuePlugin,
     PreFilterExtensions,
     PreFilterPlugin,
-    PreFilterResult,
     PreScorePlugin,
     QueuedPod,
     QueueSortPlugin,
     ReservePlugin,
     ScorePlugin,
-    Verdicts,
-    Wait,
 )
 from bayplan.framework.promise import Depends, Promise
+from bayplan.framework.results import Nomination, PostFilterResult, PreFilterResult, Verdicts, Wait
 from bayplan.framework.snapshot import (
     Codes,
     ImageState,

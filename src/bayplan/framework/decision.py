@@ -14,7 +14,7 @@ import numpy as np
 
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.diagnosis import Diagnosis
-from bayplan.framework.plugin import Nomination
+from bayplan.framework.results import Nomination
 from bayplan.framework.snapshot import Rows, Scores
 from bayplan.framework.status import SUCCESS, Status
 from bayplan.objects.pod import Pod

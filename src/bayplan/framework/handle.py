@@ -7,6 +7,7 @@ Each line here is a promise; a new one is a visible decision.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bayplan.clock import Clock
@@ -93,57 +94,36 @@ class FilterRunner(Protocol):
         """Tell the profile's plugins that ``other`` is imagined gone."""
 
 
+@dataclass(slots=True, kw_only=True, eq=False)
 class Handle:
     """What the engine offers to the plugins of one profile."""
 
-    __slots__ = (
-        "clock", "snapshot", "objects", "nominated", "waiting", "filters", "is_preempting", "node_changed",
-        "writer", "events", "metrics", "profile_name", "seed",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        *,
-        clock: Clock,
-        snapshot: Callable[[], Snapshot],
-        objects: ObjectStore,
-        nominated: NominatedPods,
-        waiting: WaitingPods,
-        filters: FilterRunner,
-        is_preempting: Callable[[str], bool],
-        node_changed: Callable[[str], None],
-        writer: ClusterWriter,
-        events: EventSink,
-        metrics: MetricSink,
-        profile_name: str,
-        seed: int = 0,
-    ) -> None:
-        self.clock = clock
-        """``now()`` is the time in epoch seconds; virtual in a simulation."""
-        self.snapshot = snapshot
-        """The cluster now: ``snapshot().nodes`` is the node table."""
-        self.objects = objects
-        """Objects of the kinds that the plugin ``reads``."""
-        self.nominated = nominated
-        """Pods that wait for room on a node."""
-        self.waiting = waiting
-        """Pods held by Permit."""
-        self.filters = filters
-        """The profile's filters, on imagined nodes."""
-        self.is_preempting = is_preempting
-        """Is room being made for this pod (by uid) right now?"""
-        self.node_changed = node_changed
-        """To be told of a node, by name, if the plugin's answer changed though neither the node nor its pods did."""
-        self.writer = writer
-        """Writes to the cluster."""
-        self.events = events
-        """Events that people see on a pod."""
-        self.metrics = metrics
-        """Counters, gauges and histograms."""
-        self.profile_name = profile_name
-        """The ``schedulerName`` of the profile."""
-        self.seed = seed
-        """For choices that should repeat themselves."""
+    clock: Clock
+    """``now()`` is the time in epoch seconds; virtual in a simulation."""
+    snapshot: Callable[[], Snapshot]
+    """The cluster now: ``snapshot().nodes`` is the node table."""
+    objects: ObjectStore
+    """Objects of the kinds that the plugin ``reads``."""
+    nominated: NominatedPods
+    """Pods that wait for room on a node."""
+    waiting: WaitingPods
+    """Pods held by Permit."""
+    filters: FilterRunner
+    """The profile's filters, on imagined nodes."""
+    is_preempting: Callable[[str], bool]
+    """Is room being made for this pod (by uid) right now?"""
+    node_changed: Callable[[str], None]
+    """To be told of a node, by name, if the plugin's answer changed though neither the node nor its pods did."""
+    writer: ClusterWriter
+    """Writes to the cluster."""
+    events: EventSink
+    """Events that people see on a pod."""
+    metrics: MetricSink
+    """Counters, gauges and histograms."""
+    profile_name: str
+    """The ``schedulerName`` of the profile."""
+    seed: int = 0
+    """For choices that should repeat themselves."""
 
 
 def handle_of(plugin: Plugin) -> Handle:

@@ -20,9 +20,9 @@ import numpy as np
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.events import ON_ANYTHING, On
 from bayplan.framework.promise import Promise
-from bayplan.framework.results import Nomination, PostFilterResult, PreFilterResult, Verdicts, Wait
-from bayplan.framework.snapshot import Codes, Mask, NodeTable, NodeView, Rows, Scores
-from bayplan.framework.status import Code, Reason, Status, Verdict, as_status
+from bayplan.framework.results import PostFilterResult, PreFilterResult, Verdicts, Wait
+from bayplan.framework.snapshot import Codes, NodeTable, NodeView, Rows, Scores
+from bayplan.framework.status import Reason, Status, Verdict, as_status
 from bayplan.objects.kinds import Kind, register
 from bayplan.objects.pod import Pod
 from bayplan.objects.pod_template import PodTemplate
@@ -304,33 +304,3 @@ def _derived(cls: type[Plugin], base: type[Plugin], table: str, one: str) -> boo
             f"nor {table}(state, pod, nodes): write one of them"
         )
     return not has_table
-
-
-__all__ = [
-    "EXTENSION_POINTS",
-    "MAX_SCORE",
-    "MIN_SCORE",
-    "PASS",
-    "BindPlugin",
-    "Code",
-    "FilterPlugin",
-    "Mask",
-    "Nomination",
-    "PermitPlugin",
-    "Plugin",
-    "PostBindPlugin",
-    "PostFilterPlugin",
-    "PostFilterResult",
-    "PreBindPlugin",
-    "PreEnqueuePlugin",
-    "PreFilterExtensions",
-    "PreFilterPlugin",
-    "PreFilterResult",
-    "PreScorePlugin",
-    "QueueSortPlugin",
-    "QueuedPod",
-    "ReservePlugin",
-    "ScorePlugin",
-    "Verdicts",
-    "Wait",
-]

@@ -1,7 +1,7 @@
 """
 What plugins answer beside a verdict: nodes that are left, reasons made on the spot, nominations, "not yet".
 
-``framework.plugin`` hands these names on to plugin authors; the engine reads what is in them.
+``bayplan.framework`` hands these names on to plugin authors; the engine reads what is in them.
 """
 
 from __future__ import annotations

@@ -16,12 +16,11 @@ from bayplan.framework.plugin import (
     Plugin,
     PreFilterExtensions,
     PreFilterPlugin,
-    PreFilterResult,
     PreScorePlugin,
     ScorePlugin,
-    Verdicts,
 )
 from bayplan.framework.preemption.what_if import WhatIfNode
+from bayplan.framework.results import PreFilterResult, Verdicts
 from bayplan.framework.snapshot import NodeTable
 from bayplan.framework.status import SUCCESS, Status, as_status
 from bayplan.objects.pod import Pod

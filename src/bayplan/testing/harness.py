@@ -19,17 +19,10 @@ from bayplan.errors import NotFoundError
 from bayplan.framework.args import load_args
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.handle import Handle, WaitingPod, WaitingPods
-from bayplan.framework.plugin import (
-    FilterPlugin,
-    Plugin,
-    PreFilterPlugin,
-    PreFilterResult,
-    PreScorePlugin,
-    ScorePlugin,
-    Verdicts,
-)
+from bayplan.framework.plugin import FilterPlugin, Plugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
 from bayplan.framework.ports import NoMetrics
 from bayplan.framework.preemption.what_if_rows import WhatIfRows
+from bayplan.framework.results import PreFilterResult, Verdicts
 from bayplan.framework.snapshot import NodeView, Rows
 from bayplan.framework.status import SUCCESS, Code, Status, as_status
 from bayplan.objects import kinds
@@ -101,7 +94,7 @@ def handle(
         snapshot=cache.snapshot,
         objects=shelf,
         nominated=NobodyNominated(),
-        waiting=waiting or NobodyWaiting(),
+        waiting=NobodyWaiting() if waiting is None else waiting,
         filters=NoFilters(),
         is_preempting=lambda uid: False,
         node_changed=cache.note_node,

@@ -21,12 +21,12 @@ from bayplan.framework.plugin import (
     PermitPlugin,
     Plugin,
     PreFilterPlugin,
-    PreFilterResult,
     PreScorePlugin,
     ReservePlugin,
     ScorePlugin,
 )
 from bayplan.framework.promise import Depends, Promise
+from bayplan.framework.results import PreFilterResult
 from bayplan.framework.status import as_status
 from bayplan.objects.meta import ObjectMeta
 from bayplan.objects.node import Node

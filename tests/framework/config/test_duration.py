@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayplan.framework.config.duration import format_duration, parse_duration
+from bayplan.objects.duration import format_duration, parse_duration
 
 
 @pytest.mark.parametrize(

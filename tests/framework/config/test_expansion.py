@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bayplan.framework.config.expansion import Listed, expanded, merged, score_weights
-from bayplan.framework.config.loading import PluginRef, PluginSet
+from bayplan.framework.config.model import PluginRef, PluginSet
 
 DEFAULTS = [Listed("A", 1, "default"), Listed("B", 3, "default"), Listed("C", None, "default")]
 

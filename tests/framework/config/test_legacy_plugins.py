@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bayplan.framework.config.loading import ProfileConfig
+from bayplan.framework.config.model import ProfileConfig
 from tests.framework.fakes import complaints, config, from_file, loaded
 
 

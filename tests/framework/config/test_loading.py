@@ -10,12 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayplan.errors import ConfigError
-from bayplan.framework.config.loading import (
-    PluginRef,
-    ProfileConfig,
-    SchedulerConfig,
-    load_config,
-)
+from bayplan.framework.config.loading import load_config
+from bayplan.framework.config.model import PluginRef, ProfileConfig, SchedulerConfig
 from tests.framework.fakes import CONFIGS, complaints, config, from_file
 
 HEAD = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}

@@ -13,8 +13,6 @@ from pydantic import BeforeValidator, PlainSerializer
 
 from bayplan.objects.duration import format_duration, parse_duration
 
-__all__ = ["Duration", "format_duration", "parse_duration"]
-
 
 def _read(value: object) -> object:
     if isinstance(value, str):

@@ -17,20 +17,7 @@ from bayplan.errors import ConfigError
 from bayplan.framework.args import without_nulls
 from bayplan.framework.config import legacy, legacy_plugins
 from bayplan.framework.config.mistakes import Mistake, as_lines, found_by_pydantic, shown
-from bayplan.framework.config.model import (
-    DEFAULT_SCHEDULER_NAME,
-    ClientConnection,
-    Extender,
-    ExtenderTls,
-    LeaderElection,
-    ManagedResource,
-    PluginConfig,
-    PluginRef,
-    Plugins,
-    PluginSet,
-    ProfileConfig,
-    SchedulerConfig,
-)
+from bayplan.framework.config.model import SchedulerConfig
 from bayplan.framework.config.validation import find_mistakes
 
 KIND = "KubeSchedulerConfiguration"
@@ -138,22 +125,3 @@ def _elsewhere(found: Iterable[Mistake], known: Iterable[Mistake]) -> list[Mista
     """Those at a path that has no complaint yet: one mistake gets one line."""
     paths = {mistake.path for mistake in known}
     return [mistake for mistake in found if mistake.path not in paths]
-
-
-__all__ = [
-    "API_VERSION",
-    "DEFAULT_SCHEDULER_NAME",
-    "KIND",
-    "ClientConnection",
-    "Extender",
-    "ExtenderTls",
-    "LeaderElection",
-    "ManagedResource",
-    "PluginConfig",
-    "PluginRef",
-    "PluginSet",
-    "Plugins",
-    "ProfileConfig",
-    "SchedulerConfig",
-    "load_config",
-]

@@ -44,8 +44,8 @@ from bayplan.framework import (
     Verdicts,
     unresolvable,
 )
-from bayplan.framework.config.duration import format_duration
 from bayplan.framework.handle import handle_of
+from bayplan.objects.duration import format_duration
 from bayplan.objects.names import is_subdomain
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod

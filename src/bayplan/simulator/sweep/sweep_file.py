@@ -14,8 +14,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from bayplan.errors import InputError, InputErrors
-from bayplan.framework.config.duration import parse_duration
 from bayplan.framework.config.mistakes import found_by_pydantic, shown
+from bayplan.objects.duration import parse_duration
 from bayplan.objects.files import yaml_reading
 from bayplan.objects.files.file_reading import text_of
 from bayplan.objects.times import parse_time
