@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from bayplan import framework
-from bayplan.framework import plugin
+from bayplan.framework import plugin, results
 from bayplan.framework.plugin import EXTENSION_POINTS
 
 PROMISED = (Path(__file__).parent / "public_api.txt").read_text().split()
@@ -37,6 +38,9 @@ def test_every_extension_point_can_be_imported_by_its_base_class() -> None:
         assert base.__name__ in PROMISED
 
 
-def test_what_the_contract_module_exports_is_public() -> None:
-    private = {"Code", "Mask"}  # at home in other modules of the framework, and public from there
-    assert set(plugin.__all__) - private <= set(PROMISED)
+@pytest.mark.parametrize("module", [plugin, results])
+def test_the_classes_of_the_contract_are_public(module: ModuleType) -> None:
+    own = {value.__name__ for value in vars(module).values() if getattr(value, "__module__", "") == module.__name__}
+    classes = {name for name in own if inspect.isclass(getattr(module, name)) and not name.startswith("_")}
+    assert classes
+    assert classes <= set(PROMISED)
