@@ -7,10 +7,13 @@ The cluster that a question is about: from files, or from a live one that is onl
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
 
-from bayplan.cli.output import warn
+from bayplan.cli import options
+from bayplan.cli.output import Shape, warn
 from bayplan.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,6 +28,54 @@ class Source(NamedTuple):
     recursive: bool = False
     kubeconfig: str | None = None
     context: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What all questions about a cluster have in common: its fields are options of the commands that take one."""
+
+    filename: options.FilesIfAny = None
+    recursive: options.Recursive = False
+    kubeconfig: options.Kubeconfig = None
+    context: options.Context = None
+    config: options.Config = None
+    plugin: options.PluginSpecs = None
+    seed: options.Seed = 0
+    now: options.Now = None
+    output: options.Output = Shape.TABLE
+    verbose: options.Verbose = False
+
+    @property
+    def source(self) -> Source:
+        return Source(self.filename, self.recursive, self.kubeconfig, self.context)
+
+    @property
+    def plugins(self) -> Sequence[str]:
+        return self.plugin or ()
+
+
+def asking(command: Callable[..., int]) -> Callable[..., int]:
+    """A command whose parameter ``asked`` is an ``Asked``: on the command line each of its fields is an option."""
+    hints = get_type_hints(Asked, include_extras=True)
+    shared = [
+        inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=hints[each.name])
+        for each in dataclasses.fields(Asked)
+    ]
+    written = inspect.signature(command, eval_str=True).parameters.values()
+    own = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in written if each.name != "asked"]
+    arguments = [each for each in own if each.default is inspect.Parameter.empty]
+    # Files first, then what the command is about, then the rest: so help shows them.
+    ordered = [*arguments, shared[0], *(each for each in own if each not in arguments), *shared[1:]]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> int:
+        asked = Asked(**{each.name: given.pop(each.name) for each in shared})
+        return command(asked=asked, **given)
+
+    described: Any = run
+    described.__signature__ = inspect.Signature(ordered, return_annotation=int)
+    described.__annotations__ = {each.name: each.annotation for each in ordered} | {"return": int}
+    return run
 
 
 def read_cluster(

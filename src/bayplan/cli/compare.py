@@ -30,23 +30,23 @@ BASE = "as-is"
 RESERVED = ("namespace", "name", "because")
 
 
-def _many(flag: str, metavar: str, about: str) -> object:
-    return typer.Option(flag, metavar=metavar, help=f"{about}  May be repeated.", show_default=False)
-
-
 def compare(
     filename: options.FilesIfAny = None,
-    config: Annotated[list[str] | None, _many("--config", "FILE", "A KubeSchedulerConfiguration to compare.")] = None,
+    config: Annotated[
+        list[str] | None, options.many("--config", "FILE", "A KubeSchedulerConfiguration to compare.")
+    ] = None,
     with_plugin: Annotated[
-        list[str] | None, _many("--with-plugin", "MODULE:CLASS", "The first configuration with this plugin beside.")
+        list[str] | None,
+        options.many("--with-plugin", "MODULE:CLASS", "The first configuration with this plugin beside."),
     ] = None,
     weights: Annotated[
         list[str] | None,
-        _many("--weights", "NAME=N[,NAME=N]", "The first configuration with other weights."),
+        options.many("--weights", "NAME=N[,NAME=N]", "The first configuration with other weights."),
     ] = None,
     afresh: Annotated[bool, typer.Option("--afresh", help="Place pods anew that are on nodes already.")] = False,
     price: Annotated[
-        list[str] | None, _many("--price", "KIND=NUMBER", "What a node costs, by its instance type.  Default: 1.")
+        list[str] | None,
+        options.many("--price", "KIND=NUMBER", "What a node costs, by its instance type.  Default: 1."),
     ] = None,
     recursive: options.Recursive = False,
     kubeconfig: options.Kubeconfig = None,
@@ -54,7 +54,7 @@ def compare(
     plugin: options.PluginSpecs = None,
     seed: options.Seed = 0,
     now: options.Now = None,
-    output: Annotated[Shape, typer.Option("--output", "-o", help="How to show the comparison.")] = Shape.TABLE,
+    output: options.Output = Shape.TABLE,
     verbose: options.Verbose = False,
 ) -> int:
     """

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from bayplan.cli import options
-from bayplan.cli.cluster_input import Source, read_cluster
-from bayplan.cli.output import WRONG, Shape, show, style, warn
+from bayplan.cli.cluster_input import Asked, asking, read_cluster
+from bayplan.cli.output import WRONG, show, style, warn
 from bayplan.cli.progress import progress
 from bayplan.errors import InputError
 
@@ -20,6 +20,7 @@ bayplan explain pod web-0 -f cluster.yaml --top 10 -o json
 """
 
 
+@asking
 def explain(
     what: Annotated[
         list[str],
@@ -28,27 +29,9 @@ def explain(
             help="A pod (pod/NAME or NAMESPACE/NAME), or a workload such as deployment/NAME: all its pods.",
         ),
     ],
-    filename: options.FilesIfAny = None,
-    namespace: Annotated[
-        str | None,
-        typer.Option(
-            "--namespace",
-            "-n",
-            metavar="NS",
-            help="Its namespace.  Default: default, or the context's.",
-            show_default=False,
-        ),
-    ] = None,
-    recursive: options.Recursive = False,
-    kubeconfig: options.Kubeconfig = None,
-    context: options.Context = None,
-    config: options.Config = None,
-    plugin: options.PluginSpecs = None,
-    seed: options.Seed = 0,
-    now: options.Now = None,
+    asked: Asked,
+    namespace: options.Namespace = None,
     top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="How many nodes to show the scores of.")] = 3,
-    output: Annotated[Shape, typer.Option("--output", "-o", help="How to show the explanation.")] = Shape.TABLE,
-    verbose: options.Verbose = False,
 ) -> int:
     """
     Why is it pending, or why is it there?  Nothing is written anywhere.
@@ -63,18 +46,18 @@ def explain(
     from bayplan.simulator.explain import outcomes, subject
     from bayplan.simulator.world import assemble
 
-    asked = subject.read(what)
-    if namespace and asked.namespace and namespace != asked.namespace:
+    about = subject.read(what)
+    if namespace and about.namespace and namespace != about.namespace:
         raise InputError(
             f'"{" ".join(what)}" is in another namespace', field="--namespace", fix="leave one of them out"
         )
-    started = options.read_now(now)
-    given, default = read_cluster(Source(filename, recursive, kubeconfig, context), config, plugin or ())
-    asked = asked._replace(namespace=namespace or asked.namespace or default)
-    world = assemble(given, seed=seed, now=started, only=asked, warn=warn)
+    started = options.read_now(asked.now)
+    given, default = read_cluster(asked.source, asked.config, asked.plugins)
+    about = about._replace(namespace=namespace or about.namespace or default)
+    world = assemble(given, seed=asked.seed, now=started, only=about, warn=warn)
     with progress("pods judged") as tell:
-        document = outcomes.explain_subject(world, asked, tell)
-    show(document, output, lambda: outcomes.as_text(document, top=top, style=style()))
+        document = outcomes.explain_subject(world, about, tell)
+    show(document, asked.output, lambda: outcomes.as_text(document, top=top, style=style()))
     if outcomes.has_errors(document):
         return WRONG
     return 0 if outcomes.is_good(document) else 1

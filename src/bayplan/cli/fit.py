@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayplan.cli import options
-from bayplan.cli.cluster_input import Source, read_cluster
-from bayplan.cli.output import WRONG, Shape, show, style, warn
+from bayplan.cli.cluster_input import Asked, asking, read_cluster
+from bayplan.cli.output import WRONG, show, style, warn
 from bayplan.cli.progress import progress
 from bayplan.errors import InputError
 
@@ -28,8 +28,9 @@ bayplan fit -f c.yaml --pod large.yaml --make-room   # what to move for it
 """
 
 
+@asking
 def fit(
-    filename: options.FilesIfAny = None,
+    asked: Asked,
     pod: Annotated[
         str | None,
         typer.Option("--pod", metavar="FILE", help="A Pod, or a workload whose pods it is about.", show_default=False),
@@ -41,20 +42,14 @@ def fit(
     ] = None,
     node_template: Annotated[
         list[str] | None,
-        typer.Option(
-            "--node-template",
-            metavar="FILE",
-            help="A file with one Node that can be bought: how few hold everything?  May be repeated.",
-            show_default=False,
-        ),
+        options.many("--node-template", "FILE", "A file with one Node that can be bought: how few hold everything?"),
     ] = None,
     price: Annotated[
         list[str] | None,
-        typer.Option(
+        options.many(
             "--price",
-            metavar="NUMBER|NAME=NUMBER",
-            help="With --node-template: what one costs, in the order of the templates or by name.  May be repeated.",
-            show_default=False,
+            "NUMBER|NAME=NUMBER",
+            "With --node-template: what one costs, in the order of the templates or by name.",
         ),
     ] = None,
     count: Annotated[
@@ -81,15 +76,6 @@ def fit(
     make_room: Annotated[
         bool, typer.Option("--make-room", help="Which pods would have to move so that this one fits?")
     ] = False,
-    recursive: options.Recursive = False,
-    kubeconfig: options.Kubeconfig = None,
-    context: options.Context = None,
-    config: options.Config = None,
-    plugin: options.PluginSpecs = None,
-    seed: options.Seed = 0,
-    now: options.Now = None,
-    output: Annotated[Shape, typer.Option("--output", "-o", help="How to show the answer.")] = Shape.TABLE,
-    verbose: options.Verbose = False,
 ) -> int:
     """
     How many more pods like this fit into the cluster as given by -f, or into a live one that is only read?
@@ -104,8 +90,8 @@ def fit(
 
     _check(pod, node_template or (), shrink, make_room)
     _check_needs(preempt, most, price, count, most_moves, node_template, shrink, make_room)
-    given, kind = _read(Source(filename, recursive, kubeconfig, context), pod, config, plugin or ())
-    at: dict[str, Any] = {"seed": seed, "now": options.read_now(now), "warn": warn}
+    given, kind = _read(asked, pod)
+    at: dict[str, Any] = {"seed": asked.seed, "now": options.read_now(asked.now), "warn": warn}
     with progress("pods tried") as tell:
         at["progress"] = tell
         if node_template:
@@ -126,7 +112,7 @@ def fit(
 
             assert kind is not None, "it has been checked"
             document = fill(given, Wish(kind, preempt, most or MOST), **at)
-    show(document, output, lambda: text.as_text(document, style=style()))
+    show(document, asked.output, lambda: text.as_text(document, style=style()))
     return WRONG if "stopped" in document else 0 if _is_good(document) else 1
 
 
@@ -175,7 +161,7 @@ def _check_needs(
             raise InputError("has no effect on this question", field=flag, fix="leave it out")
 
 
-def _read(source: Source, pod: str | None, config: str | None, plugins: Sequence[str]) -> tuple[Given, Kind | None]:
+def _read(asked: Asked, pod: str | None) -> tuple[Given, Kind | None]:
     import dataclasses
 
     from bayplan.simulator.fit.more_pods import kind_among
@@ -183,7 +169,7 @@ def _read(source: Source, pod: str | None, config: str | None, plugins: Sequence
     from bayplan.simulator.what_if.changes import Apply
 
     more = reading.applied([Apply(pod)] if pod else [])
-    given, _ = read_cluster(source, config, plugins, more=more, with_workloads=True)
+    given, _ = read_cluster(asked.source, asked.config, asked.plugins, more=more, with_workloads=True)
     reading.refuse_timetables([*given.documents.values(), *given.later_documents.values()], more)
     coming = reading.coming(given)
     return dataclasses.replace(given, later=[]), kind_among(coming, pod) if pod else None

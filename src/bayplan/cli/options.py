@@ -12,6 +12,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from bayplan.cli.output import Shape
 from bayplan.errors import InputError
 
 Files = Annotated[
@@ -76,6 +77,17 @@ Context = Annotated[
         "--context", metavar="NAME", help="A context of the kubeconfig.  Default: its current one.", show_default=False
     ),
 ]
+Output = Annotated[Shape, typer.Option("--output", "-o", help="How to show the answer.")]
+Namespace = Annotated[
+    str | None,
+    typer.Option(
+        "--namespace",
+        "-n",
+        metavar="NS",
+        help="Where things are that are named without one.  Default: default, or the context's.",
+        show_default=False,
+    ),
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log more, and show where an error comes from.")]
 
 
@@ -130,6 +142,11 @@ OpenMetrics = Annotated[
     typer.Option("--open-metrics", help="Show /metrics to everybody, not only to those the API server allows."),
 ]
 LogFormats = Annotated[LogFormat, typer.Option("--log-format", help="How log lines look.")]
+
+
+def many(flag: str, metavar: str, about: str) -> object:
+    """An option that may be given more than once."""
+    return typer.Option(flag, metavar=metavar, help=f"{about}  May be repeated.", show_default=False)
 
 
 def leave_when_told() -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayplan.cli import options
-from bayplan.cli.cluster_input import Source, read_cluster
-from bayplan.cli.output import WRONG, Shape, show, style, warn
+from bayplan.cli.cluster_input import Asked, asking, read_cluster
+from bayplan.cli.output import WRONG, show, style, warn
 from bayplan.cli.progress import progress
 from bayplan.errors import InputError
 
@@ -28,30 +28,32 @@ bayplan what-if -f cluster.yaml --changes changes.yaml
 """
 
 
-def _many(flag: str, metavar: str, about: str) -> object:
-    return typer.Option(flag, metavar=metavar, help=f"{about}  May be repeated.", show_default=False)
-
-
+@asking
 def what_if(
-    filename: options.FilesIfAny = None,
+    asked: Asked,
     drain: Annotated[
-        list[str] | None, _many("--drain", "NODE", "Evict the pods of a node, as kubectl drain does.")
+        list[str] | None, options.many("--drain", "NODE", "Evict the pods of a node, as kubectl drain does.")
     ] = None,
     remove: Annotated[
-        list[str] | None, _many("--remove", "NODE|SELECTOR", "Nodes are gone at once: by name, or such as zone=a.")
+        list[str] | None,
+        options.many("--remove", "NODE|SELECTOR", "Nodes are gone at once: by name, or such as zone=a."),
     ] = None,
     add: Annotated[
-        list[int] | None, _many("--add", "N", "So many more nodes; say which with one of the next two.")
+        list[int] | None, options.many("--add", "N", "So many more nodes; say which with one of the next two.")
     ] = None,
-    like: Annotated[list[str] | None, _many("--like", "NODE", "With --add: a node that the new ones are like.")] = None,
+    like: Annotated[
+        list[str] | None, options.many("--like", "NODE", "With --add: a node that the new ones are like.")
+    ] = None,
     node_template: Annotated[
         list[str] | None,
-        _many("--node-template", "FILE", "With --add: a file with one Node that the new ones are like."),
+        options.many("--node-template", "FILE", "With --add: a file with one Node that the new ones are like."),
     ] = None,
-    scale: Annotated[list[str] | None, _many("--scale", "KIND/NAME=N", "Another size, such as deploy/web=20.")] = None,
-    apply: Annotated[list[str] | None, _many("--apply", "FILE", "Objects that are created, or changed.")] = None,
+    scale: Annotated[
+        list[str] | None, options.many("--scale", "KIND/NAME=N", "Another size, such as deploy/web=20.")
+    ] = None,
+    apply: Annotated[list[str] | None, options.many("--apply", "FILE", "Objects that are created, or changed.")] = None,
     delete: Annotated[
-        list[str] | None, _many("--delete", "KIND/NAME", "An object that goes, such as deploy/web.")
+        list[str] | None, options.many("--delete", "KIND/NAME", "An object that goes, such as deploy/web.")
     ] = None,
     with_config: Annotated[
         str | None,
@@ -63,30 +65,13 @@ def what_if(
         ),
     ] = None,
     with_plugin: Annotated[
-        list[str] | None, _many("--with-plugin", "MODULE:CLASS", "A plugin of your own that was not there before.")
+        list[str] | None,
+        options.many("--with-plugin", "MODULE:CLASS", "A plugin of your own that was not there before."),
     ] = None,
     changes: Annotated[
-        list[str] | None, _many("--changes", "FILE", "A list of changes, written as the JSON output shows them.")
+        list[str] | None, options.many("--changes", "FILE", "A list of changes, written as the JSON output shows them.")
     ] = None,
-    namespace: Annotated[
-        str | None,
-        typer.Option(
-            "--namespace",
-            "-n",
-            metavar="NS",
-            help="Where workloads are that are named without one.  Default: default, or the context's.",
-            show_default=False,
-        ),
-    ] = None,
-    recursive: options.Recursive = False,
-    kubeconfig: options.Kubeconfig = None,
-    context: options.Context = None,
-    config: options.Config = None,
-    plugin: options.PluginSpecs = None,
-    seed: options.Seed = 0,
-    now: options.Now = None,
-    output: Annotated[Shape, typer.Option("--output", "-o", help="How to show the answer.")] = Shape.TABLE,
-    verbose: options.Verbose = False,
+    namespace: options.Namespace = None,
 ) -> int:
     """
     What would change?  The cluster as given by -f, or a live one that is only read, is played on with some changes.
@@ -101,7 +86,7 @@ def what_if(
     from bayplan.simulator.what_if.changes import Apply, Drain, Reconfigure, read_delete, read_remove, read_scale
     from bayplan.simulator.what_if.reading import changes_of
 
-    asked: list[Change] = [
+    wanted: list[Change] = [
         *([Reconfigure(with_config or "", tuple(with_plugin or ()))] if with_config or with_plugin else []),
         *_added(add or (), like or (), node_template or ()),
         *(read_delete(each, "--delete") for each in delete or ()),
@@ -111,15 +96,15 @@ def what_if(
         *(Drain(each) for each in drain or ()),
         *(change for path in changes or () for change in changes_of(path)),
     ]
-    if not asked:
+    if not wanted:
         raise InputError(
             "nothing is to change", fix="write such as --drain NODE, --remove zone=a or --scale deploy/web=20"
         )
-    source = Source(filename, recursive, kubeconfig, context)
-    given, question = _read(source, asked, config, plugin or (), namespace)
+    given, question = _read(asked, wanted, namespace)
     with progress("pods tried") as tell:
-        document = scenario.what_if(given, question, seed=seed, now=options.read_now(now), warn=warn, progress=tell)
-    show(document, output, lambda: text.as_text(document, style=style()))
+        moment = options.read_now(asked.now)
+        document = scenario.what_if(given, question, seed=asked.seed, now=moment, warn=warn, progress=tell)
+    show(document, asked.output, lambda: text.as_text(document, style=style()))
     if "stopped" in document:
         return WRONG
     return 1 if document["worseOff"] else 0
@@ -145,9 +130,7 @@ def _added(counts: Sequence[int], like: Sequence[str], templates: Sequence[str])
     ]
 
 
-def _read(
-    source: Source, changes: Sequence[Change], config: str | None, plugins: Sequence[str], namespace: str | None
-) -> tuple[Given, Question]:
+def _read(asked: Asked, changes: Sequence[Change], namespace: str | None) -> tuple[Given, Question]:
     """The cluster without the changes, and the question."""
     import dataclasses
 
@@ -158,13 +141,13 @@ def _read(
     from bayplan.simulator.what_if.scenario import Question, successor_changes
 
     new = successor_changes(changes)
-    everyone = [*plugins, *(new.plugins if new is not None else ())]
+    everyone = [*asked.plugins, *(new.plugins if new is not None else ())]
     more = reading.applied(changes)
-    given, default = read_cluster(source, config, everyone, more=more, with_workloads=True)
+    given, default = read_cluster(asked.source, asked.config, everyone, more=more, with_workloads=True)
     reading.refuse_timetables([*given.documents.values(), *given.later_documents.values()], more)
     coming = reading.coming(given)
     known = given.plugins
-    given = dataclasses.replace(given, later=[], plugins=Plugins(known.known, registry(plugins).extra))
+    given = dataclasses.replace(given, later=[], plugins=Plugins(known.known, registry(asked.plugins).extra))
     templates = [each.template for each in changes if isinstance(each, Add) and each.template]
     question = Question(
         changes=changes,

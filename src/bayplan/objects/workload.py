@@ -158,3 +158,6 @@ class Namespace(ApiObject, frozen=True, kw_only=True):
 
 Workload = ReplicaSet | Deployment | DaemonSet | StatefulSet | ReplicationController | Job
 """Everything with a pod template of its own."""
+
+Scalable = Deployment | ReplicaSet | ReplicationController | StatefulSet
+"""Everything with ``spec.replicas``."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -34,38 +33,12 @@ from bayplan.simulator.controllers.resource_claims import CLAIM, ResourceClaims
 from bayplan.simulator.controllers.volumes import Volumes
 from bayplan.simulator.controllers.workloads import Workloads
 from bayplan.simulator.object_store import StoredObjects
+from bayplan.simulator.pod_records import EVICTED, LOST, SCALED_IN, PodRecords, Record
 
 VOLUME_KINDS = ("PersistentVolume", "PersistentVolumeClaim")
 
 MAX_WRITES_AT_ONCE = 100_000
 """How often plugins may write in one moment, beside a hundred times for every pod."""
-
-EVICTED, SCALED_IN, LOST, DELETED = "Evicted", "ScaledIn", "Lost", "Deleted"
-"""How pods go: pushed off a node, one too many, with their node, or on request."""
-
-
-@dataclass(slots=True)
-class Record:
-    """One pod's story."""
-
-    pod: Pod
-    """The newest version; the last one for a pod that is gone."""
-    attempts: int = 0
-    message: str = ""
-    has_failed: bool = False
-    """Whether it was an error, rather than a no, that kept it from a node last."""
-    bound_at: float | None = None
-    """Seconds since the start; None for a pod that is on no node or was there from the start."""
-    is_gone: bool = False
-    ended: str = ""
-    """How it went, if it was not evicted."""
-    replaces: str = ""
-    """The uid of the pod that went and whose controller made this one."""
-    lineage: str = ""
-    """The uid of the pod it replaces, where that went in the moment in which it came; else its own."""
-    came_at: float = 0.0
-    evictions: int = 0
-    """How many before it were evicted, each of which it or another replaced."""
 
 
 class SimulatedCluster:
@@ -81,8 +54,6 @@ class SimulatedCluster:
     ) -> None:
         self.events: deque[Event] = deque()
         """What the engine has not been told yet."""
-        self.records: dict[str, Record] = {}
-        """By uid, in the order the pods appeared."""
         self.news = asyncio.Event()
         """Set when a binding cycle that goes on has written something that the engine should hear of now."""
         self.revision = 0
@@ -98,7 +69,7 @@ class SimulatedCluster:
         self.objects = objects or StoredObjects()
         """What plugins write to beside volumes and their claims."""
         self.claims = ResourceClaims(self.objects, workloads.names, self.pod, self._time)
-        self._pods: dict[str, Record] = {}
+        self.pods = PodRecords()
         self._writes = (0.0, 0)
         self._lost_nodes: set[str] = set()
         self._time_text = (-1.0, "")
@@ -110,13 +81,7 @@ class SimulatedCluster:
         if pod.spec.resource_claims:
             pod, events = self.claims.pod_added(pod)
             self.events.extend(events)
-        record = Record(pod, lineage=pod.uid, came_at=self.elapsed_s)
-        if instead_of is not None:
-            record.replaces = instead_of.pod.uid
-            record.evictions = instead_of.evictions + (instead_of.ended == EVICTED)
-            if instead_of.came_at == record.came_at:
-                record.lineage = instead_of.lineage
-        self.records[pod.uid] = self._pods[pod.key] = record
+        self.pods.add(pod, self.elapsed_s, instead_of)
         self.revision += 1
         if pod.spec.volumes:
             self.events.extend(self._volumes.pod_added(pod))
@@ -126,7 +91,7 @@ class SimulatedCluster:
     def make_claims(self, template: ResourceClaimTemplate) -> None:
         """Pods that waited for this template get their claims."""
         for key in self.claims.waiting_for(template):
-            record = self._pods.get(key)
+            record = self.pods.named(key)
             if record is not None:
                 pod, events = self.claims.pod_added(record.pod)
                 self.events.extend(events)
@@ -134,8 +99,13 @@ class SimulatedCluster:
 
     def pod(self, key: str) -> Pod | None:
         """The pod of that ``namespace/name``, as it is now."""
-        record = self._pods.get(key)
+        record = self.pods.named(key)
         return record.pod if record is not None else None
+
+    @property
+    def records(self) -> dict[str, Record]:
+        """Every pod's story by its uid, in the order the pods appeared."""
+        return self.pods.all
 
     @property
     def elapsed_s(self) -> float:
@@ -156,15 +126,15 @@ class SimulatedCluster:
 
     def nominate(self, pod: Pod, node_name: str) -> None:
         """Set a node aside for the pod; "" takes that back."""
-        record = self._pods.get(pod.key)
-        if record is None or record.pod.uid != pod.uid or record.pod.nominated_node_name == node_name:
+        record = self.pods.same(pod)
+        if record is None or record.pod.nominated_node_name == node_name:
             return
         self._change(record, record.pod.nominated_to(node_name))
 
     def preempt(self, victim: Pod, message: str) -> None:
         """A pod must go so that another fits."""
-        record = self._pods.get(victim.key)
-        if record is None or record.pod.uid != victim.uid:
+        record = self.pods.same(victim)
+        if record is None:
             return
         record.message = message
         condition = Condition(type="DisruptionTarget", status="True", reason="PreemptionByScheduler")
@@ -182,7 +152,7 @@ class SimulatedCluster:
 
     async def bind(self, pod: Pod, node_name: str) -> None:
         """The pod is on the node, and runs at once."""
-        record = self._found(pod)
+        record = self.pods.found(pod)
         current = record.pod
         if current.node_name:
             raise ConflictError(409, f"pod {pod.key} is already assigned to node {current.node_name}")
@@ -201,7 +171,7 @@ class SimulatedCluster:
     async def patch_pod_status(self, pod: Pod, patch: dict[str, Any]) -> None:
         """Merge into the status; conditions are merged by their type, as the API server does."""
         self._count_write()
-        record = self._found(pod)
+        record = self.pods.found(pod)
         status = msgspec.to_builtins(record.pod.status)
         for field, value in patch.items():
             status[field] = _by_type(status.get(field) or (), value) if field == "conditions" else value
@@ -259,15 +229,15 @@ class SimulatedCluster:
         self.news.set()
 
     async def delete_pod(self, pod: Pod) -> None:
-        record = self._pods.get(pod.key)
-        if record is not None and record.pod.uid == pod.uid:
+        record = self.pods.same(pod)
+        if record is not None:
             self._remove(record)
             self.replace_gone([record.pod])
 
     async def evict(self, pod: Pod) -> None:
         """As the API server does it: a pod that never ran or is done for may always go."""
-        record = self._pods.get(pod.key)
-        if record is None or record.pod.uid != pod.uid:
+        record = self.pods.same(pod)
+        if record is None:
             return
         if record.pod.node_name and not record.pod.is_terminal:
             self._follow_up(self._budgets.spend(record.pod))
@@ -276,11 +246,11 @@ class SimulatedCluster:
 
     def scale_in(self, pod: Pod) -> None:
         """Its controller wants one pod less, and this is the one."""
-        self._end(self._found(pod), SCALED_IN, "")
+        self._end(self.pods.found(pod), SCALED_IN, "")
 
     def end(self, pod: Pod, how: str, why: str) -> None:
         """The pod is deleted, which no budget prevents; its controller makes another where it wants one."""
-        record = self._found(pod)
+        record = self.pods.found(pod)
         self._end(record, how, why)
         self.replace_gone([record.pod])
 
@@ -319,11 +289,12 @@ class SimulatedCluster:
         return self._budgets.covering(pod)
 
     def living(self) -> list[Pod]:
-        return [record.pod for record in self._pods.values()]
+        return [record.pod for record in self.pods.living()]
 
     def update(self, pod: Pod) -> None:
         """A pod that says something else now: what an API server lets change, and nothing else."""
-        record = self._pods[pod.key]
+        record = self.pods.named(pod.key)
+        assert record is not None, "who changes a pod has found it"
         old = record.pod
         meta = replace(old.metadata, labels=pod.metadata.labels, annotations=pod.metadata.annotations)
         spec = replace(old.spec, tolerations=pod.spec.tolerations, scheduling_gates=pod.spec.scheduling_gates)
@@ -332,7 +303,7 @@ class SimulatedCluster:
         self._follow_up(self._budgets.changed(record.pod))
 
     def annotate(self, pod: Pod, annotations: dict[str, str]) -> None:
-        record = self._found(pod)
+        record = self.pods.found(pod)
         meta = replace(record.pod.metadata, annotations={**record.pod.annotations, **annotations})
         self._change(record, record.pod.evolve(metadata=meta))
 
@@ -342,12 +313,6 @@ class SimulatedCluster:
         """Events of a simulation are not kept; its report says the same."""
 
     # -- private --
-
-    def _found(self, pod: Pod) -> Record:
-        record = self._pods.get(pod.key)
-        if record is None or record.pod.uid != pod.uid:
-            raise NotFoundError(404, f'pods "{pod.name}" not found')
-        return record
 
     def _end(self, record: Record, how: str, why: str) -> None:
         record.ended, record.message = how, why
@@ -360,8 +325,7 @@ class SimulatedCluster:
             self.events.extend(self.claims.pod_gone(pod))
 
     def _remove(self, record: Record) -> None:
-        del self._pods[record.pod.key]
-        record.is_gone = True
+        self.pods.end(record)
         self.revision += 1
         self.events.append(PodDeleted(record.pod))
         if record.pod.spec.volumes:

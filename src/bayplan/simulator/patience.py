@@ -15,7 +15,8 @@ import structlog
 
 from bayplan.engine.scheduler import Scheduler
 from bayplan.simulator.clock_loop import Standstill
-from bayplan.simulator.cluster import Record, SimulatedCluster
+from bayplan.simulator.cluster import SimulatedCluster
+from bayplan.simulator.pod_records import Record
 from bayplan.text_layout import listed
 
 MAX_TRIES_AT_ONCE = 100

@@ -25,16 +25,17 @@ from bayplan.objects.workload import (
     Job,
     ReplicaSet,
     ReplicationController,
+    Scalable,
     StatefulSet,
 )
-from bayplan.simulator.cluster import DELETED, SCALED_IN, SimulatedCluster
+from bayplan.simulator.cluster import SimulatedCluster
 from bayplan.simulator.controllers import node_lifecycle
 from bayplan.simulator.controllers.disruption_budgets import DisruptionController
 from bayplan.simulator.controllers.volumes import Held, Volumes
 from bayplan.simulator.controllers.workloads import Workloads
+from bayplan.simulator.pod_records import DELETED, SCALED_IN
 from bayplan.simulator.timetable import delays
 
-Scalable = Deployment | ReplicaSet | ReplicationController | StatefulSet
 PodMaking = Scalable | DaemonSet | Job
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from bayplan.clock import Clock
 from bayplan.objects.toleration import Taint
-from bayplan.simulator.cluster import EVICTED, SimulatedCluster
+from bayplan.simulator.cluster import SimulatedCluster
+from bayplan.simulator.pod_records import EVICTED
 
 MOST_EVICTIONS = 3
 """How often a pod and those after it are evicted before the run stops waiting for the next time."""

@@ -19,11 +19,11 @@ from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.objects.pod_spec import PodStatus
 from bayplan.simulator import simulation
-from bayplan.simulator.cluster import DELETED
 from bayplan.simulator.explain.explanation import API_VERSION
 from bayplan.simulator.fit.more_pods import Kind, MorePods
 from bayplan.simulator.fit.shopping import Plan, search
 from bayplan.simulator.loading import Given
+from bayplan.simulator.pod_records import DELETED
 from bayplan.simulator.report.simulation_report import PENDING, state_of
 from bayplan.simulator.simulation import Progress
 from bayplan.simulator.what_if import new_nodes

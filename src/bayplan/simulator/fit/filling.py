@@ -17,10 +17,10 @@ from bayplan.engine.intents import Outcome
 from bayplan.objects.pod import Pod
 from bayplan.objects.quantity import format_resource
 from bayplan.simulator import simulation
-from bayplan.simulator.cluster import Record
 from bayplan.simulator.explain.explanation import API_VERSION, explain
 from bayplan.simulator.fit.more_pods import Kind, MorePods
 from bayplan.simulator.loading import Given
+from bayplan.simulator.pod_records import Record
 from bayplan.simulator.report.simulation_report import state_of
 from bayplan.simulator.simulation import Progress
 from bayplan.simulator.world import World, assemble

@@ -16,17 +16,15 @@ from bayplan.objects import kinds
 from bayplan.objects.admission.defaulting import stable_uid
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.pod import Pod
-from bayplan.objects.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet, Workload
+from bayplan.objects.workload import Scalable, StatefulSet, Workload
 from bayplan.simulator.world import World
-
-Growing = Deployment | ReplicaSet | ReplicationController | StatefulSet
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
     """What pods are asked about, and what comes with them."""
 
-    thing: Pod | Growing
+    thing: Pod | Scalable
     beside: tuple[ApiObject, ...] = ()
 
     @property
@@ -45,7 +43,7 @@ def kind_among(objects: Sequence[ApiObject], source: str) -> Kind:
         problem = f"expected one Pod or workload, {found}"
         raise InputError(problem, source=source, field="--pod", fix="write one Pod, Deployment or StatefulSet")
     thing = asked[0]
-    if not isinstance(thing, Pod | Growing):
+    if not isinstance(thing, Pod | Scalable):
         problem = f"a {kinds.kind_of(thing)} cannot grow"
         raise InputError(problem, source=source, field="--pod", fix="write a Pod with its template")
     if isinstance(thing, Pod) and thing.node_name:

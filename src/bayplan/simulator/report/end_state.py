@@ -23,9 +23,9 @@ from bayplan.objects.pod import Pod
 from bayplan.objects.policy import PodDisruptionBudget
 from bayplan.objects.times import format_time
 from bayplan.objects.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
-from bayplan.simulator.cluster import Record
 from bayplan.simulator.loading import Given
 from bayplan.simulator.object_store import merged
+from bayplan.simulator.pod_records import Record
 from bayplan.simulator.timetable import Arrivals, read_delay
 from bayplan.simulator.world import World
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from bayplan.framework.snapshot import NodeTable
 from bayplan.objects.resources import CPU, MEMORY
-from bayplan.simulator.cluster import DELETED, EVICTED, LOST, SCALED_IN, Record
 from bayplan.simulator.explain import text
 from bayplan.simulator.explain.explanation import API_VERSION, ERROR
+from bayplan.simulator.pod_records import DELETED, EVICTED, LOST, SCALED_IN, Record
 from bayplan.simulator.report import rebalancing_report, usage_plot
 from bayplan.simulator.report import summary as summarizing
 from bayplan.simulator.world import World

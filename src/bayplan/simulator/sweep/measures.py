@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean, pstdev
 
 from bayplan.objects.resources import CPU, MEMORY, Resources
-from bayplan.simulator.cluster import Record
+from bayplan.simulator.pod_records import Record
 from bayplan.simulator.report.simulation_report import STATES, state_of
 from bayplan.simulator.sweep.sweep_file import Measure
 from bayplan.simulator.traces.arranging import amount_of

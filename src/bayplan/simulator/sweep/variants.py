@@ -9,19 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from msgspec.structs import replace as changed
-
 from bayplan.errors import InputError
-from bayplan.framework.config.mistakes import did_you_mean
-from bayplan.objects import kinds
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
-from bayplan.objects.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
+from bayplan.objects.workload import Scalable
 from bayplan.simulator.loading import Given
+from bayplan.simulator.object_store import StoredObjects
+from bayplan.simulator.what_if.changes import read_subject
 from bayplan.simulator.what_if.chosen_nodes import chosen_nodes
+from bayplan.simulator.what_if.chosen_workloads import resized, scalable
 
-Scalable = Deployment | ReplicaSet | ReplicationController | StatefulSet
+_FIELD = "grid.scale"
 
 
 def without_nodes(given: Given, which: str) -> Given:
@@ -34,44 +33,23 @@ def without_nodes(given: Given, which: str) -> Given:
 
 def scaled(given: Given, by: float | Mapping[str, int]) -> Given:
     """Workloads with more or fewer replicas: all of them by a factor, or some to a number."""
-    own = [each for each in given.objects if isinstance(each, Scalable) and each.controller is None]
+    own: list[Scalable] = [each for each in given.objects if isinstance(each, Scalable) and each.controller is None]
     if isinstance(by, Mapping):
-        wanted = {id(_found(own, name)): replicas for name, replicas in by.items()}
+        stored = StoredObjects(each for each in given.objects if not isinstance(each, Node | Pod))
+        found = [(scalable(read_subject(name, _FIELD), stored, "", _FIELD), size) for name, size in by.items()]
+        wanted = {id(each): replicas for each, replicas in found}
+        own = [each for each, _ in found]
     else:
         if not own:
-            raise InputError("there is no workload to scale", field="grid.scale", fix="give it files with workloads")
+            raise InputError("there is no workload to scale", field=_FIELD, fix="give it files with workloads")
         wanted = {id(each): int(_replicas(each) * by + 0.5) for each in own}
     # What runs already is scaled as a person would do it: by telling the controller.
     has_pods = any(isinstance(each, Pod) and each.controller is not None for each in given.objects)
-    resized = {id(each): _resized(each, wanted[id(each)]) for each in own if id(each) in wanted}
+    changed: dict[int, ApiObject] = {id(each): resized(each, wanted[id(each)]) for each in own}
     if has_pods:
-        return replace(given, later=[*((0.0, each) for each in resized.values()), *given.later])
-    return replace(given, objects=[resized.get(id(each), each) for each in given.objects])
-
-
-def _found(workloads: list[Scalable], name: str) -> Scalable:
-    kind, _, called = name.partition("/")
-    named = [
-        each
-        for each in workloads
-        if kinds.kind_of(each).lower() == _long(kind.lower()) and called in (each.name, f"{each.namespace}/{each.name}")
-    ]
-    if len(named) == 1:
-        return named[0]
-    known = [f"{kinds.kind_of(each).lower()}/{each.name}" for each in workloads]
-    hint = did_you_mean(name, known) or (f"; there are {', '.join(known[:5])}" if known else "")
-    problem = f'there is no workload "{name}"{hint}' if not named else f'there are {len(named)} called "{name}"'
-    raise InputError(problem, field="grid.scale", fix="write KIND/NAMESPACE/NAME" if named else "")
-
-
-def _long(kind: str) -> str:
-    short = {"deploy": "deployment", "sts": "statefulset", "rs": "replicaset", "rc": "replicationcontroller"}
-    return short.get(kind.removesuffix("s") if kind.endswith(("ments", "sets")) else kind, kind)
+        return replace(given, later=[*((0.0, each) for each in changed.values()), *given.later])
+    return replace(given, objects=[changed.get(id(each), each) for each in given.objects])
 
 
 def _replicas(workload: Scalable) -> int:
     return 1 if workload.spec.replicas is None else workload.spec.replicas
-
-
-def _resized(workload: Scalable, replicas: int) -> ApiObject:
-    return changed(workload, spec=changed(workload.spec, replicas=replicas))

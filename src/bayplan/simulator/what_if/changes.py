@@ -104,12 +104,12 @@ def read_scale(text: str, field: str) -> Scale:
     what, equals, number = text.rpartition("=")
     if not equals or not number.strip().lstrip("-").isdigit():
         raise InputError(f'"{text}" is not a size of a workload', field=field, fix="write one such as deploy/web=20")
-    return Scale(_subject(what, field), at_least(int(number), 0, field, text), text)
+    return Scale(read_subject(what, field), at_least(int(number), 0, field, text), text)
 
 
 def read_delete(text: str, field: str) -> Delete:
     """``deploy/web``, ``pod/NAMESPACE/NAME``, ``pdb/web``."""
-    return Delete(_subject(text, field), text)
+    return Delete(read_subject(text, field), text)
 
 
 def read_add(count: int, like: str, template: str, field: str) -> Add:
@@ -143,7 +143,8 @@ _OTHER_KINDS = {
 """What else can be deleted, beside pods and workloads."""
 
 
-def _subject(text: str, field: str) -> Subject:
+def read_subject(text: str, field: str) -> Subject:
+    """``deploy/web``, ``deploy/shop/web``, ``pdb/web``."""
     word, slash, rest = text.partition("/")
     kind = _OTHER_KINDS.get(word.lower().removesuffix("s") if word.lower().endswith("ts") else word.lower())
     if not slash or (kind is None and subject.kind_of(word) is None):

@@ -9,21 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from msgspec.structs import replace
-
 from bayplan.errors import InputError, InputErrors
 from bayplan.objects import kinds
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
-from bayplan.objects.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from bayplan.simulator.explain.explanation import known_subjects
-from bayplan.simulator.explain.subject import POD, Subject, missing
+from bayplan.simulator.explain.subject import POD
 from bayplan.simulator.sizing import MOST_PODS
+from bayplan.simulator.what_if import chosen_workloads
 from bayplan.simulator.what_if.changes import Add, Change, Delete, Drain, Reconfigure, Remove, Scale
 from bayplan.simulator.what_if.chosen_nodes import chosen_nodes, named_node
 from bayplan.simulator.world import World
-
-_SCALABLE = Deployment | ReplicaSet | ReplicationController | StatefulSet
 
 
 @dataclass(slots=True)
@@ -102,50 +98,21 @@ class _Search:
         if change.replicas > MOST_PODS:
             problem = f"{change.replicas} pods are too many to simulate"
             raise InputError(problem, field="--scale", fix=f"write at most {MOST_PODS}")
-        found = self._found(change.what, "--scale")
-        thing = found[-1]
-        if not isinstance(thing, _SCALABLE):
-            problem = f"a {kinds.kind_of(thing)} has no size of its own"
-            raise InputError(problem, field="--scale", fix="scale a deployment, statefulset or replicaset")
-        self._refuse_owned(thing, "--scale")
-        resized: ApiObject = thing.evolve(spec=replace(thing.spec, replicas=change.replicas))
-        return resized
+        store = self._world.cluster.objects
+        thing = chosen_workloads.scalable(change.what, store, self._namespace, "--scale", known_subjects(self._world))
+        return chosen_workloads.resized(thing, change.replicas)
 
     def _deleted(self, change: Delete) -> list[ApiObject]:
-        found = self._found(change.what, "--delete")
-        for each in found:
-            self._refuse_owned(each, "--delete")
-        return found
-
-    def _refuse_owned(self, thing: ApiObject, field: str) -> None:
-        """Who looks after it would undo the change at once."""
-        owner = thing.controller
-        if not isinstance(thing, ReplicaSet) or owner is None:
-            return
-        if self._world.cluster.objects.get(owner.kind, thing.namespace, owner.name) is not None:
-            problem = f"ReplicaSet {thing.key} belongs to {owner.kind} {owner.name}, which would undo it"
-            raise InputError(problem, field=field, fix=f"name {owner.kind.lower()}/{owner.name}")
-
-    def _found(self, what: Subject, field: str) -> list[ApiObject]:
-        """The object itself; of a Deployment that was not read, its ReplicaSets, the newest last."""
-        world, space = self._world, what.namespace or self._namespace
+        what, store = change.what, self._world.cluster.objects
         if what.kind == POD:
-            pod = world.cluster.pod(f"{space}/{what.name}")
+            pod = self._world.cluster.pod(f"{what.namespace or self._namespace}/{what.name}")
             if pod is not None:
                 return [pod]
-        stored = world.cluster.objects.get(what.kind, space, what.name)
-        if stored is not None:
-            return [stored]
-        if what.kind == "Deployment":
-            named = (
-                world.cluster.objects.get(*key) for key in world.cluster.objects if key[:2] == ("ReplicaSet", space)
-            )
-            sets = [each for each in named if each.controller is not None and each.controller.name == what.name]
-            if sets:
-                return sorted(sets, key=lambda each: (bool(each.spec.replicas), each.metadata.creation_timestamp or ""))
-        known = {*known_subjects(world), *(Subject(*key) for key in world.cluster.objects)}
-        told = missing(Subject(what.kind, space, what.name), known)
-        raise InputError(told.problem.replace('" with pods in', '" in'), field=field)
+        known = known_subjects(self._world)
+        found = chosen_workloads.named_objects(what, store, self._namespace, "--delete", known)
+        for each in found:
+            chosen_workloads.refuse_owned(each, store, "--delete")
+        return found
 
 
 # -- what cannot be together --

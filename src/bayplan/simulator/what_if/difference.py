@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bayplan.objects.pod import Pod
-from bayplan.simulator.cluster import DELETED, SCALED_IN, Record
+from bayplan.simulator.pod_records import DELETED, SCALED_IN, Record
 from bayplan.simulator.report.simulation_report import GATED, IGNORED, state_of
 from bayplan.simulator.what_if.drain import belongs_to_its_node
 from bayplan.simulator.world import World
