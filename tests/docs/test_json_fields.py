@@ -9,21 +9,29 @@ from functools import cache
 from typing import Any
 
 import pytest
+import yaml
 
+from bayplan.app.scheduler.decision_log import DecisionLog
 from bayplan.cli import bench, shadow
 from bayplan.cli.main import main
+from bayplan.clock import VirtualClock
 from bayplan.controllers.shadow.tally import Tally
 from bayplan.controllers.shadow.verdict import judged, unjudged
+from bayplan.engine.intents import Outcome
 from bayplan.framework.tipping import How, Tip
 from bayplan.objects.meta import ObjectMeta
 from bayplan.objects.pod import Pod
+from bayplan.plugins.plugin_set import registry
+from bayplan.simulator.loading import documents_of, load
+from bayplan.simulator.world import assemble
+from bayplan.testing import pod
 from tests.docs.pages import ROOT, section
 
 PAGE = ROOT / "docs" / "reference" / "json.md"
 EXAMPLES = ROOT / "examples"
 KINDS = (
     "Simulation", "Explanation", "WorkloadExplanation", "WhatIf", "Fit", "Comparison", "PlacementResult",
-    "RebalancePlan", "PluginList", "Benchmark", "StickyList", "Replay", "ShadowVerdict", "ShadowSummary", "Sweep",
+    "RebalancePlan", "PluginList", "Benchmark", "StickyList", "Replay", "ShadowVerdict", "ShadowSummary", "DecisionList", "Sweep",
 )  # fmt: skip
 RARE = {
     ("Benchmark", f"results[].{field}")
@@ -306,7 +314,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         assert code in (0, 1), command
         told = json.loads(out.read_text())
         found += told if isinstance(told, list) else [told]
-    return [*found, *shadow_lines()]
+    return [*found, *shadow_lines(), decisions()]
 
 
 def shadow_lines() -> Iterator[dict[str, Any]]:
@@ -316,12 +324,22 @@ def shadow_lines() -> Iterator[dict[str, Any]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shadow, "write", shown.append)
         lines = shadow._Lines(tally, every=True)
-        pod = Pod(metadata=ObjectMeta(name="p", namespace="default"))
-        for verdict in (unjudged(0.0, pod, "why"), judged(0.0, pod, "a", None, Tip(How.FILTER, "Fit", ("no",)))):
+        about = Pod(metadata=ObjectMeta(name="p", namespace="default"))
+        for verdict in (unjudged(0.0, about, "why"), judged(0.0, about, "a", None, Tip(How.FILTER, "Fit", ("no",)))):
             tally.add(verdict)
             lines.tell(verdict)
         lines.end()
     return map(json.loads, shown)
+
+
+def decisions() -> dict[str, Any]:
+    """What the live scheduler serves of a decision; it needs a cluster to serve it itself."""
+    kept = DecisionLog(VirtualClock(0.0))
+    scheduler = assemble(load(documents_of(yaml.safe_load_all(CLUSTER)), None, registry(()))).scheduler
+    for cpu in ("10m", "64"):
+        kept.decided(Outcome(scheduler.decide(pod("p").cpu(cpu).build()), []))
+    told: dict[str, Any] = json.loads(kept.render({}))
+    return told
 
 
 def test_every_field_of_real_outputs_is_documented(outputs: list[dict[str, Any]]) -> None:

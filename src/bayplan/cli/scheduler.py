@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from bayplan.cli import options
 
@@ -22,6 +25,12 @@ def scheduler(
     cert_dir: options.CertDir = None,
     plugin: options.PluginSpecs = None,
     open_metrics: options.OpenMetrics = False,
+    keep_decisions: Annotated[
+        int,
+        typer.Option(
+            "--keep-decisions", metavar="N", min=0, max=1_000_000, help="How many of its last decisions to serve."
+        ),
+    ] = 5000,
     log_format: options.LogFormats = options.LogFormat.TEXT,
     verbose: options.Verbose = False,
 ) -> int:
@@ -50,5 +59,6 @@ def scheduler(
             secure_port=secure_port,
             cert_dir=cert_dir,
             open_metrics=open_metrics,
+            keep_decisions=keep_decisions,
         )
     )

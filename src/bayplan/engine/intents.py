@@ -77,6 +77,8 @@ class Outcome(Struct, frozen=True):
 
     decision: Decision | None
     intents: list[Intent]
+    attempt: int = 0
+    """How often the pod has been tried, this time included."""
 
     @property
     def is_committed(self) -> bool:

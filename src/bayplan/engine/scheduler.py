@@ -195,7 +195,7 @@ class Scheduler:
                 assert queued is not None, "somebody is next"
                 self._cycle += 1
                 decision = batch.place(queued.pod, scramble(self.seed, self._cycle))
-                outcomes.append(Outcome(decision, [Bind(queued, decision)]))
+                outcomes.append(Outcome(decision, [Bind(queued, decision)], queued.attempts))
         finally:
             batch.commit()
         return outcomes
@@ -245,12 +245,12 @@ class Scheduler:
             if decision.victims and decision.preemption_node:
                 self._preempting.add(decision.pod.uid)
                 self._metrics.observe("preemption_victims", len(decision.victims))
-            return Outcome(decision, self._failures.undecided(queued, decision))
+            return Outcome(decision, self._failures.undecided(queued, decision), queued.attempts)
         status = committing.commit(decision, profile, self.cache, self.waiting, self.clock)
         if not (status.is_success or status.is_wait):
-            return Outcome(decision, self._failures.uncommitted(queued, decision, status))
+            return Outcome(decision, self._failures.uncommitted(queued, decision, status), queued.attempts)
         self._nominations.remove(decision.pod.uid)
-        return Outcome(decision, [Bind(queued, decision)])
+        return Outcome(decision, [Bind(queued, decision)], queued.attempts)
 
     def _answered(self, event: ExtendersAnswered) -> list[Intent]:
         """The cycle is over: act on its decision, then handle the events that came meanwhile."""

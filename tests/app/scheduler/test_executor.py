@@ -123,11 +123,8 @@ def made() -> tuple[Executor, Engine, Parts]:
     engine = Engine()
     parts = Parts(engine)
     executor: Any = Executor
-    return (
-        executor(engine, parts, parts, parts, parts, VirtualClock(NOW), lambda outcome, started, took_s: None),
-        engine,
-        parts,
-    )
+    clock = VirtualClock(NOW)
+    return executor(engine, parts, parts, parts, clock, lambda *decided: None, parts.binding_ended), engine, parts
 
 
 def bind(about: Pod = WEB) -> Bind:

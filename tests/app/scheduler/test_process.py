@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import ssl
@@ -32,7 +33,8 @@ async def served(cluster: Cluster, run: Running, open_metrics: bool = False) -> 
     """A session with the port of a running scheduler as its base; the scheduler's faults are for reviews too."""
     client, faults = client_of(cluster.plane.kubeconfig())
     faults.rules = run.faults.rules
-    server = health_server(run.live, None if open_metrics else Authorizer(client))
+    ask = Authorizer(client)
+    server = health_server(run.live, None if open_metrics else ask, ask)
     await server.start(0, host="127.0.0.1")
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -87,6 +89,30 @@ async def test_an_answer_is_remembered_and_a_silent_api_server_lets_nobody_in(cl
         run.faults.on("POST", "reviews$", LostRequest())
         assert (await ask(session, "/metrics", tokens["admin"]))[0] == 200
         assert (await ask(session, "/metrics", tokens["scheduler"]))[0] == 503
+
+
+async def test_decisions_are_for_those_the_api_server_allows_and_never_open(cluster: Cluster) -> None:
+    tokens = cluster.plane.tokens
+    await cluster.node()
+    async with running(cluster.plane) as run, served(cluster, run, open_metrics=True) as session:
+        await cluster.pod("p1")
+        await cluster.pod("big", cpu="64")
+        await cluster.bound("p1")
+        await cluster.unschedulable("big")
+        assert (await ask(session, "/decisions"))[0] == 401
+        assert (await ask(session, "/decisions", tokens["nobody"]))[0] == 403
+        status, text = await ask(session, f"/decisions?pod={cluster.namespace}/big", tokens["admin"])
+        assert status == 200
+        newest = json.loads(text)["decisions"][0]
+        assert (newest["result"], newest["node"]) == ("unschedulable", None)
+        assert newest["reasons"] == [{"plugin": "NodeResourcesFit", "reasons": ["Insufficient cpu"], "nodes": 1}]
+
+        async def bound() -> bool:
+            _, text = await ask(session, f"/decisions?pod={cluster.namespace}/p1&limit=1", tokens["admin"])
+            return [each["result"] for each in json.loads(text)["decisions"]] == ["scheduled"]
+
+        await until(bound, "the decision to be called scheduled")
+        assert (await ask(session, "/decisions?limit=x", tokens["admin"]))[0] == 400
 
 
 async def test_metrics_can_be_opened(cluster: Cluster) -> None:

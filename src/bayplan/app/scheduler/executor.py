@@ -16,7 +16,6 @@ from typing import Any
 import structlog
 
 from bayplan.app.scheduler.evictions import Evictions
-from bayplan.app.scheduler.pod_metrics import PodMetrics
 from bayplan.clock import Clock
 from bayplan.engine.events import BindFailed, Bound
 from bayplan.engine.intents import AskExtenders, Bind, Emit, Evict, FollowUp, Intent, Outcome, PatchStatus
@@ -40,19 +39,20 @@ class Executor:
         scheduler: Scheduler,
         writer: ClusterWriter,
         recorder: Recorder,
-        measuring: PodMetrics,
         evictions: Evictions,
         clock: Clock,
         decided: Callable[[Outcome, float, float], None],
+        ended: Callable[[Bound | BindFailed, float], None],
     ) -> None:
         self._scheduler = scheduler
         self._writer = writer
         self._recorder = recorder
-        self._measuring = measuring
         self._evictions = evictions
         self._clock = clock
         self._decided = decided
         """Hears what came of a cycle that had to wait for extenders, when it began and how long it took."""
+        self._ended = ended
+        """Hears of the end of a binding cycle, and when the attempt began."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._slots = asyncio.Semaphore(MAX_PATCHING)
         self._patches: dict[str, PatchStatus] = {}
@@ -103,10 +103,10 @@ class Executor:
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._forget)
         return task
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _forget(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("intent failed", error=repr(error), exc_info=error)
@@ -124,7 +124,7 @@ class Executor:
 
     async def _ask(self, ask: AskExtenders, started: float) -> None:
         event = await self._scheduler.ask(ask)
-        outcome = Outcome(event.decision, self._scheduler.handle(event))
+        outcome = Outcome(event.decision, self._scheduler.handle(event), event.queued.attempts)
         self._decided(outcome, started, time.perf_counter() - started)
         self.woken.set()
 
@@ -136,7 +136,7 @@ class Executor:
             event = await self._cycle(bind)
         finally:
             self.binding_cycles -= 1
-        self._measuring.binding_ended(event, started)
+        self._ended(event, started)
         intents = self._scheduler.handle(event)
         self.carry_out(intents)
         self.woken.set()

@@ -12,15 +12,18 @@ from collections.abc import Callable
 
 import structlog
 
+from bayplan.app.scheduler import decision_log
+from bayplan.app.scheduler.decision_log import DecisionLog
 from bayplan.app.scheduler.evictions import Evictions
 from bayplan.app.scheduler.executor import Executor
 from bayplan.app.scheduler.extenders import make_extenders
 from bayplan.app.scheduler.informers import EngineInformers, kinds_for
 from bayplan.app.scheduler.pod_metrics import PodMetrics
+from bayplan.app.shell.http_server import Listing
 from bayplan.app.shell.metrics import PrometheusMetrics
 from bayplan.app.shell.service import Service
 from bayplan.clock import SystemClock, wait_at_most
-from bayplan.engine.events import Event, Tick
+from bayplan.engine.events import BindFailed, Bound, Event, Tick
 from bayplan.engine.intents import Outcome
 from bayplan.engine.scheduler import MakeProfiles, Scheduler
 from bayplan.framework.config.model import SchedulerConfig
@@ -59,6 +62,7 @@ class LiveScheduler(Service):
         election: LeaderElection | None = None,
         seed: int | None = None,
         silence_s: float = SILENCE_S,
+        keep_decisions: int = decision_log.MOST,
         when_synced: Callable[[], None] = lambda: None,
         when_idle: Callable[[], None] = lambda: None,
     ) -> None:
@@ -85,9 +89,11 @@ class LiveScheduler(Service):
         )
         self._overlooked = Overlooked(self.engine.cache.objects, _warn_of_no_say)
         self._measuring = PodMetrics(self.metrics, self.engine.profiles, clock)
+        self.decisions = DecisionLog(clock, keep_decisions)
+        self.listings = (Listing("/decisions", self.decisions.render),)
         evictions = Evictions(self._writer, self._recorder, self.engine.waiting, self.metrics, clock)
         self._executor = Executor(
-            self.engine, self._writer, self._recorder, self._measuring, evictions, clock, self._carry_out
+            self.engine, self._writer, self._recorder, evictions, clock, self._carry_out, self._binding_ended
         )
         following = EngineInformers(client, self._tell, self.metrics, silence_s, originals)
         self.informers = [following.informer(kind) for kind in kinds_for(self.engine.profiles.values())]
@@ -197,8 +203,13 @@ class LiveScheduler(Service):
         """Pods that were decided together began together, and each took its share of the time."""
         if outcome.decision is not None:
             self._measuring.decided(outcome, started, took_s)
+            self.decisions.decided(outcome)
             self._overlooked.look(outcome.decision.pod)
         self._executor.carry_out(outcome.intents, started)
+
+    def _binding_ended(self, event: Bound | BindFailed, started: float) -> None:
+        self._measuring.binding_ended(event, started)
+        self.decisions.binding_ended(event)
 
     def _until_wakeup(self) -> float | None:
         if not self._may_write():

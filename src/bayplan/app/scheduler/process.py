@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
+from bayplan.app.scheduler import decision_log
 from bayplan.app.scheduler.live import LiveScheduler
 from bayplan.app.scheduler.named_clusters import warn_of_others
 from bayplan.app.shell.process import Build, ServiceOptions, run_service
@@ -36,6 +37,7 @@ class SchedulerOptions:
     """0: no port at all."""
     cert_dir: str | None = None
     open_metrics: bool = False
+    keep_decisions: int = decision_log.MOST
 
 
 def run_scheduler(options: SchedulerOptions) -> int:
@@ -65,7 +67,13 @@ def building(options: SchedulerOptions) -> Build:
     def build(client: Client, election: LeaderElection | None) -> LiveScheduler:
         make = make_profiles(config, known, extra, lambda warning: log.warning("configuration", text=warning))
         live = LiveScheduler(
-            client, config, make, election=election, when_synced=gc_tuning.settle, when_idle=gc_tuning.rest
+            client,
+            config,
+            make,
+            election=election,
+            keep_decisions=options.keep_decisions,
+            when_synced=gc_tuning.settle,
+            when_idle=gc_tuning.rest,
         )
         warn_of_others(live.engine.profiles.values(), client.endpoint)
         return live

@@ -17,15 +17,15 @@ from aiohttp import web
 
 from bayplan.app.shell.certificates import server_context
 from bayplan.bounded_cache import BoundedCache
-from bayplan.errors import ApiError, ConfigError, TransportError
+from bayplan.errors import ApiError, ConfigError, InputError, TransportError
 from bayplan.kube.client import Client
 
 Check = Callable[[], str]
 """A health check: "" is fine, anything else says what is not."""
 
 Authorize = Callable[[web.Request], Awaitable[int]]
-AuthorizeObject = Callable[[web.Request, Mapping[str, str]], Awaitable[int]]
-"""May the caller read this object?  The mapping is the resourceAttributes of a SubjectAccessReview."""
+AuthorizeObject = Callable[[web.Request, Mapping[str, str] | None], Awaitable[int]]
+"""May the caller read this object?  The mapping is the resourceAttributes of a SubjectAccessReview; None: the path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,15 @@ class Page:
     """The group and the resource that callers must be allowed to get."""
     render: Callable[[str, str], bytes | None]
     """Namespace and name to a JSON document; None if there is no such object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Something to read about many objects, for callers who may read its path: the same check as that of /metrics."""
+
+    path: str
+    render: Callable[[Mapping[str, str]], bytes]
+    """The query to a JSON document; an ``InputError`` says what is wrong with the query."""
 
 
 REMEMBER_S = 10.0
@@ -109,14 +118,16 @@ class Server:
         metrics: Callable[[], bytes],
         authorize: Authorize | None,
         pages: Sequence[Page] = (),
+        listings: Sequence[Listing] = (),
         ask: AuthorizeObject | None = None,
     ) -> None:
         self._checks = {"/livez": live, "/healthz": healthy, "/readyz": ready}
         self._metrics = metrics
         self._authorize = authorize
         self._pages = pages if ask is not None else ()
+        self._listings = listings if ask is not None else ()
         self._ask = ask
-        """Who may read pages; they are never open to all."""
+        """Who may read pages and listings; they are never open to all."""
         self._runner: web.AppRunner | None = None
         self.port = 0
 
@@ -126,6 +137,7 @@ class Server:
         app.add_routes([web.get(path, self._show_health) for path in self._checks])
         app.add_routes([web.get("/metrics", self._show_metrics)])
         app.add_routes([web.get(page.path, self._showing(page)) for page in self._pages])
+        app.add_routes([web.get(each.path, self._listing(each)) for each in self._listings])
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
         site = web.TCPSite(self._runner, host, port, ssl_context=server_context(cert_dir))
@@ -157,6 +169,19 @@ class Server:
             if status != 200:
                 return web.Response(status=status, text=_TEXTS[status])
         return web.Response(body=self._metrics(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
+
+    def _listing(self, listing: Listing) -> Callable[[web.Request], Awaitable[web.Response]]:
+        async def show(request: web.Request) -> web.Response:
+            assert self._ask is not None
+            status = await self._ask(request, None)
+            if status != 200:
+                return web.Response(status=status, text=_TEXTS[status])
+            try:
+                return web.Response(body=listing.render(request.query), content_type="application/json")
+            except InputError as error:
+                return web.Response(status=400, text=f"{error}\n")
+
+        return show
 
     def _showing(self, page: Page) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def show(request: web.Request) -> web.Response:

@@ -91,7 +91,7 @@ async def serve(options: ServiceOptions, build: Build) -> int:
 def health_server(service: Service, authorize: Authorizer | None, ask: Authorizer | None = None) -> Server:
     """The port of a service: alive as long as it answers, ready once it has seen the whole cluster.
 
-    `authorize` says who may read the metrics, None for everybody; `ask`, who may read its `pages`.
+    `authorize` says who may read the metrics, None for everybody; `ask`, who may read its `pages` and `listings`.
     """
     ping = {"ping": lambda: ""}
     return Server(
@@ -104,6 +104,7 @@ def health_server(service: Service, authorize: Authorizer | None, ask: Authorize
         metrics=service.render_metrics,
         authorize=authorize,
         pages=service.pages,
+        listings=service.listings,
         ask=ask,
     )
 

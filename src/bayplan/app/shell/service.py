@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bayplan.app.shell.http_server import Page
+from bayplan.app.shell.http_server import Listing, Page
 from bayplan.app.shell.lifecycle import Supervisor
 from bayplan.app.shell.metrics import PrometheusMetrics
 from bayplan.kube.informer import Informer
@@ -26,6 +26,7 @@ class Service(ABC):
     """What it watches; made by the service itself."""
     pages: Sequence[Page] = ()
     """What can be read of it on its port, beside health and metrics."""
+    listings: Sequence[Listing] = ()
 
     def __init__(self, election: LeaderElection | None, metrics: PrometheusMetrics) -> None:
         self.supervisor = Supervisor(election)
