@@ -34,6 +34,7 @@ ELSEWHERE = {
     "cli/cluster_input.py": "cli/test_what_if.py",
     "cli/completions.py": "cli/test_completion.py",
     "cli/options.py": "cli/test_bad_input.py",
+    "cli/origin.py": "cli/test_report.py",
     "cli/output.py": "cli/test_streams.py",
     "cli/placement.py": "e2e/test_placement.py",
     "cli/scheduler.py": "e2e/test_stopping.py",
@@ -81,6 +82,10 @@ ELSEWHERE = {
     "testing/agreement.py": "properties/test_forms_agree.py",
     "testing/generating.py": "properties/test_kept_answers_agree.py",
     "testing/parts.py": "testing/test_builders.py",
+    "view/documents.py": "view/test_simulation_view.py",
+    "view/picture_parts.py": "view/test_pictures.py",
+    "view/policies.py": "view/test_simulation_view.py",
+    "view/world_view.py": "view/test_simulation_view.py",
 }
 
 NO_RULE = {

@@ -38,6 +38,7 @@ from bayplan.cli import (
     what_if,
 )
 from bayplan.cli.help import ASK, DEVELOP, RUN, SERVICES, WIDTH, Command, Group
+from bayplan.cli.origin import note_arguments
 from bayplan.cli.output import WRONG, apart, complain, set_up_logs
 from bayplan.cli.sticky import sticky
 from bayplan.cli.streams import ReaderGone, guarded
@@ -126,6 +127,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _run(arguments: list[str], *, verbose: bool) -> int:
     set_up_logs(verbose=verbose)
+    note_arguments(arguments)
     try:
         code = int(app(arguments, prog_name=_program(), standalone_mode=False) or 0)
         sys.stdout.flush()

@@ -8,12 +8,15 @@ import os
 import signal
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from bayplan.cli.output import Shape
 from bayplan.errors import InputError
+
+if TYPE_CHECKING:
+    from bayplan.view.report_file import ReportFile
 
 Files = Annotated[
     list[str],
@@ -85,6 +88,15 @@ Namespace = Annotated[
         "-n",
         metavar="NS",
         help="Where things are that are named without one.  Default: default, or the context's.",
+        show_default=False,
+    ),
+]
+Report = Annotated[
+    str | None,
+    typer.Option(
+        "--report",
+        metavar="FILE",
+        help="Write a report as well: a page for the browser (.html), or a picture (.svg, .png).",
         show_default=False,
     ),
 ]
@@ -162,6 +174,15 @@ def leave_when_told() -> None:
 def _leave(*_: object) -> NoReturn:
     # Not SystemExit: raised in the middle of an import it may be caught there.  There is nothing to clean up yet.
     os._exit(0)
+
+
+def read_report(path: str | None) -> ReportFile | None:
+    """``--report``, checked before any work is done."""
+    if path is None:
+        return None
+    from bayplan.view.report_file import ReportFile
+
+    return ReportFile(path)
 
 
 def read_now(text: str | None) -> float | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayplan.cli import options
+from bayplan.cli.origin import origin
 from bayplan.cli.output import WRONG, rendered, show, style, warn
 from bayplan.cli.progress import progress
 from bayplan.errors import InputError
@@ -21,6 +22,7 @@ bayplan simulate -f nodes/ -f app.yaml --explain
 bayplan simulate -f cluster.yaml --summary
 bayplan simulate -f cluster.yaml --config scheduler.yaml --for 10m -o json
 bayplan simulate -f cluster.yaml -o manifests > next.yaml
+bayplan simulate -f cluster.yaml --report cluster.html
 kubectl get nodes,pods -A -o yaml | bayplan simulate -f - -f new.yaml
 """
 
@@ -65,6 +67,7 @@ def simulate(
         bool, typer.Option("--summary", help="Show sums by workload, by zone and by kind of node instead of each.")
     ] = False,
     output: Annotated[Shape, typer.Option("--output", "-o", help="How to show the result.")] = Shape.TABLE,
+    report: options.Report = None,
     verbose: options.Verbose = False,
 ) -> int:
     """
@@ -83,6 +86,7 @@ def simulate(
     for flag, is_given in (("--explain", explain), ("--summary", summary)):
         if is_given and output in (Shape.NAME, Shape.MANIFESTS):
             raise InputError(f"has no effect with -o {output}", field=flag, fix="leave out one of the two")
+    report_file = options.read_report(report)
     given = loading.read(filename, recursive=recursive, config=config, plugins=plugin or ())
     ended: list[World] = []
     with progress("pods tried") as tell:
@@ -94,6 +98,7 @@ def simulate(
             with_explanations=explain,
             with_summary=summary,
             load=LoadOptions(outages=options.read_spans(outage or (), "--outage")),
+            keeps_history=report_file is not None,
             warn=warn,
             progress=tell,
             at_end=ended.append,
@@ -106,6 +111,10 @@ def simulate(
             return end_state.heading(ended[0]) + rendered(end_state.manifests(ended[0], given), Shape.YAML).rstrip()
         return simulation_report.as_table(document, wide=output is Shape.WIDE, style=style())
 
+    if report_file is not None:
+        from bayplan.view.simulation_view import simulation_view
+
+        report_file.write(simulation_view(ended[0], origin("simulate", started)))
     show(document, output, text)
     if "stopped" in document or "errors" in document["summary"]:
         return WRONG

@@ -96,6 +96,8 @@ class Driver:
             outcomes = self._scheduler.schedule()
             if outcomes is not None:
                 for outcome in outcomes:
+                    if self._world.history is not None:
+                        self._world.history.note(outcome)
                     await self._carry_out(outcome.intents)
                     self._progress()
                     self._is_over |= self._is_enough(outcome)

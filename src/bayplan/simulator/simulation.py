@@ -32,6 +32,7 @@ def simulate(
     with_explanations: bool = False,
     with_summary: bool = False,
     load: LoadOptions | None = None,
+    keeps_history: bool = False,
     warn: Callable[[str], None] = lambda warning: None,
     progress: Progress = lambda tried, total: None,
     at_end: Callable[[World], None] = lambda world: None,
@@ -45,13 +46,14 @@ def simulate(
         with_explanations: explain every pod that is pending in the end.
         with_summary: add sums by workload, by zone and by kind of node.
         load: how real use is simulated, in a run of a given length with usage profiles.
+        keeps_history: note every attempt with its scores, for who looks at the world in the end.
         warn: hears of everything that has no effect.
         at_end: gets the world as it is in the end.
     """
     # Whole seconds: a backoff ends with a second, so a fraction would make two runs differ.
     started_at = float(int(time.time())) if now is None else now
     options = None if run_for_s is None else load or LoadOptions()
-    world = assemble(given, seed=seed, now=started_at, load=options, warn=warn)
+    world = assemble(given, seed=seed, now=started_at, load=options, keeps_history=keeps_history, warn=warn)
     stopped = run(world, run_for_s, progress)
     document = simulation_report.simulation(world, seed, stopped, with_summary=with_summary)
     if with_explanations:

@@ -39,6 +39,7 @@ from bayplan.simulator.loading import Given
 from bayplan.simulator.object_store import StoredObjects
 from bayplan.simulator.policy_checking import without_effect
 from bayplan.simulator.rebalancer import Rebalancing, wants_rebalancing
+from bayplan.simulator.run_history import RunHistory
 from bayplan.simulator.sizing import check_size
 from bayplan.simulator.timed_changes import Changes
 from bayplan.simulator.timetable import Arrivals, Timetable, delays
@@ -60,6 +61,8 @@ class World:
     changes: Changes
     happenings: list[Timetable] = field(default_factory=list)
     """What happens by itself when its time comes."""
+    history: RunHistory | None = None
+    """What is noted while it runs, where somebody wants to look at it afterwards."""
 
     @property
     def load(self) -> SimulatedLoad | None:
@@ -89,6 +92,7 @@ def assemble(
     now: float | None = None,
     only: Subject | None = None,
     remember_classes: bool = True,
+    keeps_history: bool = False,
     load: LoadOptions | None = None,
     prospects: Sequence[ApiObject] | None = None,
     warn: Callable[[str], None] = lambda warning: None,
@@ -101,6 +105,7 @@ def assemble(
         only: the pod or workload all this is about.  Without a configuration its scheduler is then the only one that
             is known, and pods of others, with their nominations, are none of its business.
         remember_classes: whether what was found for a pod is carried to the next of its kind; decisions are the same.
+        keeps_history: whether every attempt is noted with its scores; all plugins are asked for each pod then.
         load: simulate real use, if a usage profile is given; without it nothing is measured.
         prospects: what may come beside, where more will be changed than what is given.  Then any pod may have to be
             placed, and every disruption budget goes by the pods, also one whose file says how it stands.
@@ -124,7 +129,9 @@ def assemble(
     stored = StoredObjects(each for each in (*given.objects, *workloads.made) if not isinstance(each, Node | Pod))
     budgets = _budgets(given, workloads, prospects is not None)
     cluster = SimulatedCluster(clock, workloads, budgets, volumes, stored)
-    scheduler = make_scheduler(given, config, cluster, clock, seed, warn, remember_classes=remember_classes)
+    scheduler = make_scheduler(
+        given, config, cluster, clock, seed, warn, remember_classes=remember_classes and not keeps_history
+    )
     if only is None:
         _warn_of_nobody(config, pods, warn)
     asked = [pod for pod in pods if only is None or only.covers(pod, workloads)]
@@ -133,7 +140,8 @@ def assemble(
     _warn_of_left_out(given, _own_plugins(scheduler.profiles.values(), given.plugins.known), warn)
     changes = Changes(cluster, workloads, budgets, volumes, clock.now())
     changes.plan(given.later, given.ends)
-    world = World(clock, cluster, scheduler, workloads, clock.now(), changes)
+    history = RunHistory(scheduler.queue, clock) if keeps_history else None
+    world = World(clock, cluster, scheduler, workloads, clock.now(), changes, history=history)
     world.happenings.extend((changes, TaintEvictions(cluster, workloads.nodes, clock)))
     if any(isinstance(each, ResourceSlice) for each in (*given.objects, *(thing for _, thing in given.later))):
         world.happenings.append(DeviceTaintEvictions(cluster, clock))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayplan.simulator.explain import devices, plugin_numbers
-from bayplan.simulator.explain.explanation import BOUND, SCHEDULABLE, UNSCHEDULABLE
+from bayplan.simulator.explain import devices, findings, plugin_numbers
+from bayplan.simulator.explain.explanation import BOUND, SCHEDULABLE
 from bayplan.text_layout import Style, listed, plain, table
 
 MAX_NAMES = 3
@@ -31,7 +31,14 @@ def details(document: dict[str, Any], top: int = 3) -> list[str]:
     lines: list[str] = []
     known = plugin_numbers.as_lines(document, max(top, MAX_MISSES))
     claimed = devices.as_lines(document)
-    for part in (_groups(document), _misses(document), claimed, _preemption(document), _scores(document, top), known):
+    for part in (
+        _groups(document),
+        _misses(document),
+        claimed,
+        findings.preemption(document),
+        _scores(document, top),
+        known,
+    ):
         if part:
             lines += ["", *part]
     return lines
@@ -42,16 +49,17 @@ def verdict(document: dict[str, Any], style: Style = plain, others: int = 0) -> 
     pod = f"{document['pod']['namespace']}/{document['pod']['name']}{f' and {others} more' if others else ''}"
     word, choice = style(document["verdict"]), document["choice"]
     if document["verdict"] == BOUND:
-        return f"{pod}: {word} to {document['node']}{_standing(document)}"
+        return f"{pod}: {word} to {document['node']}{standing(document)}"
     if document["verdict"] == SCHEDULABLE:
-        return f"{pod}: {word}, it would go to {choice['best']}{_lead(choice)}"
+        return f"{pod}: {word}, it would go to {choice['best']}{lead(choice)}"
     who = [f" (held by {document['gatedBy']})"] if "gatedBy" in document else []
     who += [f" (rejected by {document['rejectedBy']} on {choice['best']})"] if "rejectedBy" in document else []
     gate = "".join(who)
     return f"{pod}: {word}{gate}: {document['message']}"
 
 
-def _lead(choice: dict[str, Any]) -> str:
+def lead(choice: dict[str, Any]) -> str:
+    """By how much the best node is ahead."""
     if choice["runnerUp"] is None:
         return ", the only node that fits"
     if choice["ties"] > 1:
@@ -59,7 +67,7 @@ def _lead(choice: dict[str, Any]) -> str:
     return f", {choice['margin']} points ahead of {choice['runnerUp']}"
 
 
-def _standing(document: dict[str, Any]) -> str:
+def standing(document: dict[str, Any]) -> str:
     """How the node of a bound pod would do if the choice were made now."""
     node, choice = document["node"], document["choice"]
     if "error" in document and not document["nodes"]:
@@ -70,7 +78,7 @@ def _standing(document: dict[str, Any]) -> str:
     if not own["feasible"]:
         return f"; it would not be put there now: {', '.join(own['reasons'])}"
     if choice is not None and choice["best"] == node:
-        return f"; still the best choice{_lead(choice)}"
+        return f"; still the best choice{lead(choice)}"
     best = next(each for each in document["nodes"] if each["name"] == choice["best"])
     if best["total"] == own["total"]:
         return f"; still one of the best, with as many points as {best['name']}"
@@ -82,47 +90,19 @@ def _standing(document: dict[str, Any]) -> str:
 
 def _groups(document: dict[str, Any]) -> list[str]:
     """Nodes with the same reasons together; the counts add up to all nodes."""
-    nodes = document["nodes"]
-    groups: dict[tuple[str, str], list[str]] = {}
-    for node in nodes:
-        if not node["feasible"]:
-            key = node.get("plugin") or "-", ", ".join(node["reasons"])
-            groups.setdefault(key, []).append(node["name"])
-    if not groups:
+    groups = findings.groups(document)
+    if all(group.fits for group in groups):
         return []
-    fits = [node["name"] for node in nodes if node["feasible"]]
-    rows = [[str(len(fits)), "-", "fits", listed(fits, MAX_NAMES)]] if fits else []
-    rows += [
-        [str(len(names)), plugin, reasons, listed(names, MAX_NAMES)]
-        for (plugin, reasons), names in sorted(groups.items(), key=lambda item: -len(item[1]))
+    rows = [
+        [str(len(group.nodes)), group.plugin or "-", group.reason, listed(group.nodes, MAX_NAMES)] for group in groups
     ]
-    rows.append([str(len(nodes)), "", "nodes in all", ""])
+    rows.append([str(len(document["nodes"])), "", "nodes in all", ""])
     return table(["NODES", "PLUGIN", "REASON", "WHICH"], rows).splitlines()
 
 
 def _misses(document: dict[str, Any]) -> list[str]:
-    if document["verdict"] != UNSCHEDULABLE:
-        return []
-    near = [node for node in document["nodes"] if node.get("shortfall")][:MAX_MISSES]
-    rows = [[node["name"], ", ".join(_lack(document, *each) for each in node["shortfall"].items())] for node in near]
+    rows = [[name, lacks] for name, lacks in findings.misses(document)[:MAX_MISSES]]
     return table(["NEAREST MISS", "IT LACKS"], rows).splitlines() if rows else []
-
-
-def _lack(document: dict[str, Any], resource: str, amount: str) -> str:
-    asked = document["requests"].get(resource)
-    return f"{amount} {resource}" + (f" of the {asked} asked for" if asked is not None else "")
-
-
-def _preemption(document: dict[str, Any]) -> list[str]:
-    if document["verdict"] != UNSCHEDULABLE or "gatedBy" in document or "rejectedBy" in document:
-        return []
-    if "error" in document:
-        return ["Nobody knows whether preemption would help: a plugin failed."]
-    preemption = document["preemption"]
-    if preemption is None:
-        return ["Preemption would not help."]
-    victims = ", ".join(preemption["victims"])
-    return [f"Preemption would help: without {victims} it fits on {preemption['node']}."]
 
 
 def _scores(document: dict[str, Any], top: int) -> list[str]:

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from bayplan.engine.scheduler import Scheduler
 from bayplan.framework.snapshot import NodeTable
+from bayplan.objects.pod import Pod
 from bayplan.objects.resources import CPU, MEMORY
 from bayplan.simulator.explain import text
 from bayplan.simulator.explain.explanation import API_VERSION, ERROR
@@ -93,9 +95,13 @@ def _has_failed(world: World, record: Record) -> bool:
 
 def state_of(world: World, record: Record) -> tuple[str, str]:
     """A pod's state, and what there is to say about it."""
-    pod, scheduler = record.pod, world.scheduler
     if record.is_gone:
         return record.ended or PREEMPTED, record.message
+    return standing(world.scheduler, record.pod, record.message)
+
+
+def standing(scheduler: Scheduler, pod: Pod, message: str) -> tuple[str, str]:
+    """The state of a pod that is there, and what there is to say about it; ``message`` is what it was told last."""
     if pod.node_name:
         return BOUND, ""
     if pod.scheduler_name not in scheduler.profiles:
@@ -106,9 +112,9 @@ def state_of(world: World, record: Record) -> tuple[str, str]:
     held = scheduler.waiting.get(pod.uid)
     if held is not None:
         return PENDING, f"held by {', '.join(sorted(held.pending_plugins))}, to go to {held.node_name}"
-    if scheduler.cache.is_assumed(pod.uid) and not record.message:
+    if scheduler.cache.is_assumed(pod.uid) and not message:
         return PENDING, "its bind plugin took it as bound and bound it nowhere"
-    return PENDING, record.message
+    return PENDING, message
 
 
 def _seconds(seconds: float) -> float:

@@ -51,7 +51,7 @@ def summary(nodes: NodeTable, told: Sequence[tuple[dict[str, Any], Resources]]) 
     return {
         "byWorkload": _by_workload(told),
         "byZone": by_zone(nodes),
-        "byNodeKind": _by_nodes(nodes, _kind),
+        "byNodeKind": _by_nodes(nodes, node_kind),
     }
 
 
@@ -105,7 +105,8 @@ def _zone(node: Node) -> str | None:
     return next((node.labels[label] for label in reversed(ZONE_LABELS) if node.labels.get(label)), None)
 
 
-def _kind(node: Node) -> Group:
+def node_kind(node: Node) -> Group:
+    """What kind of machine a node is, and by what that is told."""
     for label in KIND_LABELS:
         if node.labels.get(label):
             return ("nodeKind", node.labels[label]), ("by", label)

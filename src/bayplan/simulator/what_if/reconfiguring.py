@@ -21,7 +21,10 @@ def taken_over(world: World, given: Given, seed: int, warn: Callable[[str], None
     cluster, clock = world.cluster, world.clock
     living = cluster.living()
     config = given.config if given.config is not None else default_config(living)
-    scheduler = make_scheduler(given, config, cluster, clock, seed, warn)
+    history = world.history
+    scheduler = make_scheduler(given, config, cluster, clock, seed, warn, remember_classes=history is None)
+    if history is not None:
+        history.follow(scheduler.queue)
     happenings = [each for each in world.happenings if not isinstance(each, Rebalancing)]
     new = dataclasses.replace(world, scheduler=scheduler, happenings=happenings)
     cluster.events.clear()  # they were for the other; this one reads everything as it is now
