@@ -12,7 +12,7 @@ from typing import Any
 from bayplan.controllers.rebalancer import protection
 from bayplan.errors import InputError
 from bayplan.objects import spare, volume, workload
-from bayplan.objects.admission.own_keys import ARRIVES, INTERVAL, USAGE
+from bayplan.objects.admission.own_keys import ARRIVES, CLOSED_FOR_ROOM, INTERVAL, USAGE
 from bayplan.objects.admission.pod_defaulting import SYSTEM_PRIORITY_CLASSES
 from bayplan.objects.admission.validating import check_object
 from bayplan.objects.deletion_cost import DELETION_COST
@@ -40,6 +40,7 @@ READ_ANNOTATIONS = frozenset(
         kosmos.OWNED_BY_CLUSTER,
         kosmos.CLUSTER_OWNERS,
         spare.LEDGER,
+        CLOSED_FOR_ROOM,
         USAGE,
         DELETION_COST,
         *protection.READ_ANNOTATIONS,

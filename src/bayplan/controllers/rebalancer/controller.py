@@ -18,7 +18,7 @@ import structlog
 from bayplan.backoff import Backoff
 from bayplan.clock import Clock
 from bayplan.controllers.rebalancer.deletion_costs import costs
-from bayplan.controllers.rebalancer.flights import BOUNCED, SIZED, Flights
+from bayplan.controllers.rebalancer.flights import BOUNCED, Flights
 from bayplan.controllers.rebalancer.observed import Observed
 from bayplan.controllers.rebalancer.planner import Move, Plan, Planner
 from bayplan.controllers.rebalancer.status import Finding, as_patch, says_the_same, status_of
@@ -168,7 +168,7 @@ class Rebalancer:
         if not flights.under_way:
             return
         pods = [pod for pod in self._observed.pods(survey.policy.namespace) if not pod.is_terminating]
-        flights.follow(pods, self._sizes(survey.policy.namespace))
+        flights.follow(pods, self._observed.sizes(survey.policy.namespace))
         if rules is None:
             return
         domains = {pod.uid: self._surveyor.domain_of(pod, rules) for pod in pods if pod.node_name}
@@ -185,14 +185,6 @@ class Rebalancer:
             self._metrics.counter(MOVES, result=landing.result)
             if landing.result == BOUNCED:
                 flights.remember(landing, self._clock.now())
-
-    def _sizes(self, namespace: str) -> dict[str, int]:
-        objects = self._observed.scheduler.cache.objects
-        found = {}
-        for kind in SIZED:
-            for each in objects.list(kind, namespace):
-                found[f"{kind}/{each.name}"] = 1 if each.spec.replicas is None else each.spec.replicas
-        return found
 
     # -- moving --
 

@@ -1,8 +1,9 @@
 """
 Moves under way: the pod that was evicted, the one that came in its place, and what became of that.
 
-``controller`` has one ``Flights`` for each policy.  Nothing of it is needed after a restart: pods that are missing or
-not ready count against the budget anyway, so that a new process waits for them as the old one would have.
+``controller`` has one ``Flights`` for each policy, ``plan_run`` one for each namespace.  Nothing of it is needed after
+a restart: pods that are missing or not ready count against the budget anyway, so that a new process waits for them as
+the old one would have.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from bayplan.controllers.rebalancer.observed import controller_of, is_ready
+from bayplan.controllers.rebalancer.observed import SIZED, controller_of, is_ready
 from bayplan.controllers.rebalancer.planner import Move
 from bayplan.objects.pod import Pod
 
@@ -18,8 +19,6 @@ FIRST_BOUNCE_S = 600.0
 MAX_BOUNCE_S = 6 * 3600.0
 
 MOVED, BOUNCED = "moved", "bounced"
-SIZED = ("ReplicaSet", "ReplicationController", "StatefulSet")
-"""Kinds of controllers that are known while they are there, with the number of pods they want."""
 
 
 @dataclass(slots=True)

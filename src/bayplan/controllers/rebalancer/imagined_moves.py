@@ -1,7 +1,7 @@
 """
 What a move does to the cluster, in a what-if of the engine: a pod leaves, and another like it is placed.
 
-Used by ``planner``.
+Used by ``planner``, ``plan_checking`` and ``simulator.fit.moves``.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from bayplan.engine.what_if import WhatIf
+from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.objects.pod_spec import PodStatus
+from bayplan.objects.toleration import NO_SCHEDULE, UNSCHEDULABLE_TAINT_KEY, Taint
 
 _GOING = "1970-01-01T00:00:00Z"
 
@@ -41,3 +43,15 @@ def replacement_of(pod: Pod) -> Pod:
 def waiting_pod(pod: Pod) -> Pod:
     """A pod that waits, as it would be judged if it could push nobody away."""
     return pod.evolve(spec=replace(pod.spec, preemption_policy="Never"))
+
+
+def cordoned(node: Node) -> Node:
+    return node.evolve(spec=replace(node.spec, unschedulable=True))
+
+
+def close(imagined: WhatIf, node: Node) -> None:
+    """No new pods on this node: cordoned, with the taint that the node controller adds."""
+    taint = Taint(key=UNSCHEDULABLE_TAINT_KEY, effect=NO_SCHEDULE)
+    closed = cordoned(node)
+    others = tuple(each for each in node.taints if each.key != taint.key)
+    imagined.cache.add_node(closed.evolve(spec=replace(closed.spec, taints=(*others, taint))))

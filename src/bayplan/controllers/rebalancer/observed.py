@@ -30,8 +30,10 @@ from bayplan.objects.selector import Selector
 from bayplan.objects.third_party.kosmos import WorkloadPolicy
 
 POLICY = "WorkloadPolicy"
+SIZED = ("ReplicaSet", "ReplicationController", "StatefulSet")
+"""Kinds of controllers that are known while they are there, with the number of pods they want."""
 # Their sizes are what shares are taken of, and say whether a pod is the only one.
-_WORKLOADS = ("ReplicaSet", "ReplicationController", "StatefulSet", "PodDisruptionBudget")
+_WORKLOADS = (*SIZED, "PodDisruptionBudget")
 UNREADY_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
@@ -83,6 +85,23 @@ class Observed:
     def pods(self, namespace: str) -> Iterable[Pod]:
         """All pods of a namespace that have not ended."""
         return self._pods.get(namespace, {}).values()
+
+    def pod(self, namespace: str, uid: str) -> Pod | None:
+        """One of them."""
+        return self._pods.get(namespace, {}).get(uid)
+
+    def sizes(self, namespace: str) -> dict[str, int]:
+        """How many pods the controllers of a namespace want, by ``controller_of``."""
+        found = {}
+        for kind in SIZED:
+            for each in self.scheduler.cache.objects.list(kind, namespace):
+                found[f"{kind}/{each.name}"] = 1 if each.spec.replicas is None else each.spec.replicas
+        return found
+
+    def node(self, name: str) -> Node | None:
+        nodes = self.scheduler.cache.nodes
+        row = nodes.row_of(name)
+        return None if row is None else nodes.object_at(row)
 
     def selected(self, namespace: str, selector: Selector) -> list[Pod]:
         """Those of them that a selector matches."""

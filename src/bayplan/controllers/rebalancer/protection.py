@@ -49,22 +49,13 @@ class Protection:
         owner = pod.controller
         if pod.uid not in self._survey.named:
             yield "it does not name the policy"
-        yield from own_reasons(pod)
+        yield from lasting_reasons(self._observed, pod)
         if owner is None:
             return
-        if self._observed.scheduler.cache.nodes.row_of(pod.node_name) is None:
-            yield f"its node {pod.node_name} is not known"
-        if pod.node_name in self._observed.unready:
-            yield f"its node {pod.node_name} is not ready"
-        if self._observed.scheduler.cache.is_assumed(pod.uid):
-            yield "it is on its way to its node"
-        if pod.scheduler_name not in self._observed.scheduler.profiles:
-            yield f'no profile is for its scheduler "{pod.scheduler_name}"'
         yield self._young(pod)
         if self._size(owner, pod.namespace) < 2 and not self._terms.allows_single_replica:
             yield f"it is the only one of {owner.kind} {owner.name}; allowSingleReplica: true would move it anyway"
-        if self._is_rolling(owner, pod.namespace):
-            yield f"{owner.kind} {owner.name} is being updated"
+        yield from passing_reasons(self._observed, pod, self._pods)
 
     def _young(self, pod: Pod) -> str:
         try:
@@ -80,32 +71,56 @@ class Protection:
         replicas = getattr(getattr(known, "spec", None), "replicas", None)
         return self._sizes[f"{owner.kind}/{owner.name}"] if replicas is None else int(replicas)
 
-    def _is_rolling(self, owner: OwnerReference, namespace: str) -> bool:
-        """Are there pods of more than one revision?  Then the controller is at work itself."""
-        if owner.kind == "ReplicaSet":
-            own = self._objects.get("ReplicaSet", namespace, owner.name)
-            above = own.controller if own is not None else None
-            if above is None:
-                return False
-            others = self._objects.list("ReplicaSet", namespace)
-            same = (each for each in others if each.controller is not None and each.controller.uid == above.uid)
-            return sum(bool(each.spec.replicas) for each in same) > 1
-        if owner.kind == "StatefulSet":
-            own_pods = (pod for pod in self._pods if controller_of(pod) == f"{owner.kind}/{owner.name}")
-            return len({pod.labels.get(REVISION_LABEL) for pod in own_pods}) > 1
-        return False
+
+def lasting_reasons(observed: Observed, pod: Pod) -> Iterable[str]:
+    """Why a pod is not moved, whoever asks, that no waiting will change; "" says nothing."""
+    yield from own_reasons(pod)
+    if observed.scheduler.cache.nodes.row_of(pod.node_name) is None:
+        yield f"its node {pod.node_name} is not known"
+    if pod.scheduler_name not in observed.scheduler.profiles:
+        yield f'no profile is for its scheduler "{pod.scheduler_name}"'
+
+
+def passing_reasons(observed: Observed, pod: Pod, pods: Iterable[Pod]) -> Iterable[str]:
+    """Why a pod is not moved now, whoever asks; ``pods`` are those among which others of its controller are."""
+    if pod.node_name in observed.unready:
+        yield f"its node {pod.node_name} is not ready"
+    if observed.scheduler.cache.is_assumed(pod.uid):
+        yield "it is on its way to its node"
+    owner = pod.controller
+    if owner is not None and _is_rolling(observed.scheduler.cache.objects, owner, pod.namespace, pods):
+        yield f"{owner.kind} {owner.name} is being updated"
+
+
+def _is_rolling(objects: ObjectStore, owner: OwnerReference, namespace: str, pods: Iterable[Pod]) -> bool:
+    """Are there pods of more than one revision?  Then the controller is at work itself."""
+    if owner.kind == "ReplicaSet":
+        own = objects.get("ReplicaSet", namespace, owner.name)
+        above = own.controller if own is not None else None
+        if above is None:
+            return False
+        others = objects.list("ReplicaSet", namespace)
+        same = (each for each in others if each.controller is not None and each.controller.uid == above.uid)
+        return sum(bool(each.spec.replicas) for each in same) > 1
+    if owner.kind == "StatefulSet":
+        own_pods = (pod for pod in pods if controller_of(pod) == f"{owner.kind}/{owner.name}")
+        return len({pod.labels.get(REVISION_LABEL) for pod in own_pods}) > 1
+    return False
+
+
+def belongs_to_its_node(pod: Pod) -> bool:
+    """It would not be made anywhere else."""
+    return MIRROR in pod.annotations or (pod.controller is not None and pod.controller.kind in ("DaemonSet", "Node"))
 
 
 def own_reasons(pod: Pod) -> Iterable[str]:
     """Why a pod is not moved that it carries itself, whoever asks; "" says nothing."""
     owner = pod.controller
-    if MIRROR in pod.annotations:
+    if belongs_to_its_node(pod):
         yield "it belongs to its node"
     if owner is None:
         yield "nobody would make another one in its place"
         return
-    if owner.kind in ("DaemonSet", "Node"):
-        yield "it belongs to its node"
     if owner.kind == "Job":
         yield "it belongs to a Job, whose work would be lost"
     if pod.priority >= SYSTEM_CRITICAL:

@@ -31,6 +31,8 @@ REBALANCE = "bayplan.io/rebalance"
 """Of pods: "false" leaves the pod where it is, "true" moves it although it has local storage."""
 OWN_DELETION_COST = "bayplan.io/pod-deletion-cost"
 """Beside a cost that we wrote, with the same value."""
+CLOSED_FOR_ROOM = "bayplan.io/closed-for-room"
+"""Of nodes: closed while a plan makes room on them; whoever carries the plan out opens them again."""
 
 _POD, _ANY = ("Pod",), ()
 
@@ -57,6 +59,7 @@ ANNOTATIONS = {
     OWN_DELETION_COST: _Own(_POD),
     STICKY_NODE: _Own(),
     LEDGER: _Own(("Node",)),
+    CLOSED_FOR_ROOM: _Own(("Node",), ("true",)),
 }
 LABELS = {CLASS_LABEL: _Own(_POD, (SPARE,))}
 _TEMPLATES = {

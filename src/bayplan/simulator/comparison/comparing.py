@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from bayplan.controllers.rebalancer.protection import belongs_to_its_node
 from bayplan.engine.intents import Outcome
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.pod import Pod
@@ -24,7 +25,6 @@ from bayplan.simulator.explain.explanation import API_VERSION
 from bayplan.simulator.loading import Given
 from bayplan.simulator.report.simulation_report import BOUND, PENDING, PREEMPTED, state_of
 from bayplan.simulator.simulation import Progress
-from bayplan.simulator.what_if.drain import belongs_to_its_node
 from bayplan.simulator.world import World, assemble
 
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from bayplan.controllers.rebalancer.protection import belongs_to_its_node
 from bayplan.framework.snapshot import NodeTable
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.simulator.report.summary import KIND_LABELS
 from bayplan.simulator.what_if.condition import balance
-from bayplan.simulator.what_if.drain import belongs_to_its_node
 from bayplan.simulator.world import World
 
 BETTER_IF_MORE = ("bound",)

@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from bayplan.controllers.rebalancer.imagined_moves import close
 from bayplan.engine.what_if import WhatIf
 from bayplan.framework.decision import Decision
 from bayplan.framework.status import Code
@@ -73,7 +74,7 @@ def _freed(world: World, mover: Mover, name: str, pod: Pod, most: int) -> list[M
     """The moves after which the pod fits on this node; None if there are none, or more than these."""
     node = world.workloads.nodes[name]
     imagined = world.scheduler.what_if()
-    mover.close(imagined, node)
+    close(imagined, node)
     moves: list[Move] = []
     while len(moves) < most:
         chosen = _next(mover, imagined, name, node, pod)

@@ -10,15 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from msgspec.structs import replace
-
 from bayplan.controllers.rebalancer.imagined_moves import leave, place, replacement_of
-from bayplan.controllers.rebalancer.protection import own_reasons
+from bayplan.controllers.rebalancer.protection import belongs_to_its_node, own_reasons
 from bayplan.engine.what_if import WhatIf
-from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
-from bayplan.objects.toleration import NO_SCHEDULE, UNSCHEDULABLE_TAINT_KEY, Taint
-from bayplan.simulator.what_if.drain import belongs_to_its_node, cordoned
 from bayplan.simulator.world import World
 
 
@@ -38,13 +33,6 @@ class Mover:
         self._world = world
         self.questions = 0
         """How often the engine was asked."""
-
-    def close(self, imagined: WhatIf, node: Node) -> None:
-        """No new pods on this node."""
-        taint = Taint(key=UNSCHEDULABLE_TAINT_KEY, effect=NO_SCHEDULE)
-        closed = cordoned(node)
-        others = tuple(each for each in node.taints if each.key != taint.key)
-        imagined.cache.add_node(closed.evolve(spec=replace(closed.spec, taints=(*others, taint))))
 
     def on_node(self, imagined: WhatIf, name: str) -> list[Pod]:
         """The pods that would have to go, the largest first: they are the hardest to place."""

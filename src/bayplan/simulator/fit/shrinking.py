@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bayplan.controllers.rebalancer.imagined_moves import close
 from bayplan.engine.what_if import WhatIf
 from bayplan.objects.node import Node
 from bayplan.simulator.fit.moves import Move, Mover
@@ -71,7 +72,7 @@ class _Shrinking:
         return [self._nodes[table.names[row]] for row in rows if table.names[row] in self._nodes]
 
     def _emptied(self, imagined: WhatIf, node: Node, name: str) -> list[Move] | None:
-        self._mover.close(imagined, node)
+        close(imagined, node)
         return self._moved_off(imagined, name)
 
     def _moved_off(self, imagined: WhatIf, name: str) -> list[Move] | None:
@@ -94,7 +95,7 @@ class _Shrinking:
         """The same nodes, all closed before the first move: then no pod is moved twice."""
         imagined = self._world.scheduler.what_if()
         for name in self._empty:
-            self._mover.close(imagined, self._nodes[name])
+            close(imagined, self._nodes[name])
         moves: list[Move] = []
         for name in self._empty:
             made = self._moved_off(imagined, name)

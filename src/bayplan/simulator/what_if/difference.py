@@ -11,10 +11,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
+from bayplan.controllers.rebalancer.protection import belongs_to_its_node
 from bayplan.objects.pod import Pod
 from bayplan.simulator.pod_records import DELETED, SCALED_IN, Record
 from bayplan.simulator.report.simulation_report import GATED, IGNORED, state_of
-from bayplan.simulator.what_if.drain import belongs_to_its_node
 from bayplan.simulator.world import World
 
 ASKED_FOR = (SCALED_IN, DELETED)

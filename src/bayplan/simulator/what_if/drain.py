@@ -11,11 +11,9 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec.structs import replace
-
-from bayplan.controllers.rebalancer.protection import MIRROR
+from bayplan.controllers.rebalancer.imagined_moves import cordoned
+from bayplan.controllers.rebalancer.protection import belongs_to_its_node
 from bayplan.errors import EvictionRefusedError
-from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.simulator.world import World
 
@@ -110,12 +108,3 @@ class Drain:
             needs.append(EMPTY_DIR)
         drained.needs = list(dict.fromkeys([*drained.needs, *needs]))
         return sorted(going, key=lambda pod: pod.key)
-
-
-def cordoned(node: Node) -> Node:
-    return node.evolve(spec=replace(node.spec, unschedulable=True))
-
-
-def belongs_to_its_node(pod: Pod) -> bool:
-    """It would not be made anywhere else."""
-    return MIRROR in pod.annotations or (pod.controller is not None and pod.controller.kind in ("DaemonSet", "Node"))
