@@ -14,8 +14,8 @@ from bayplan.cli.progress import progress
 from bayplan.errors import InputError
 
 if TYPE_CHECKING:
+    from bayplan.objects.meta import ApiObject
     from bayplan.simulator.fit.buying import Offer
-    from bayplan.simulator.fit.more_pods import Kind
     from bayplan.simulator.loading import Given
 
 EXAMPLES = """\
@@ -25,6 +25,7 @@ bayplan fit -f c.yaml --pod app.yaml --node-template m5.yaml --price 0.1
 bayplan fit -f cluster.yaml --node-template m5.yaml --node-template m6.yaml
 bayplan fit -f cluster.yaml --shrink                 # which nodes to empty
 bayplan fit -f c.yaml --pod large.yaml --make-room   # what to move for it
+bayplan fit --shrink -o yaml > plan.yaml             # for bayplan rebalancer --plan
 """
 
 
@@ -33,7 +34,12 @@ def fit(
     asked: Asked,
     pod: Annotated[
         str | None,
-        typer.Option("--pod", metavar="FILE", help="A Pod, or a workload whose pods it is about.", show_default=False),
+        typer.Option(
+            "--pod",
+            metavar="FILE",
+            help="A Pod, or a workload whose pods it is about; with --make-room also several.",
+            show_default=False,
+        ),
     ] = None,
     preempt: Annotated[bool, typer.Option("--preempt", help="Pods of lower priority may go for them.")] = False,
     most: Annotated[
@@ -58,7 +64,7 @@ def fit(
             "--count",
             metavar="N",
             min=1,
-            help="With --node-template: so many pods.  Default: as many as the file says.",
+            help="With --node-template and --make-room: so many pods.  Default: as many as the file says.",
             show_default=False,
         ),
     ] = None,
@@ -74,7 +80,7 @@ def fit(
         ),
     ] = None,
     make_room: Annotated[
-        bool, typer.Option("--make-room", help="Which pods would have to move so that this one fits?")
+        bool, typer.Option("--make-room", help="Which pods would have to move so that these fit, all of them together?")
     ] = False,
 ) -> int:
     """
@@ -87,10 +93,12 @@ def fit(
     Exit code 0: at least one fits, everything is held, or a node can be emptied.  1: not so.  2: the input is wrong.
     """
     from bayplan.simulator.fit import text
+    from bayplan.simulator.fit.more_pods import kind_among
 
     _check(pod, node_template or (), shrink, make_room)
     _check_needs(preempt, most, price, count, most_moves, node_template, shrink, make_room)
-    given, kind = _read(asked, pod)
+    given, coming = _read(asked, pod)
+    kind = kind_among(coming, pod) if pod and not make_room else None
     at: dict[str, Any] = {"seed": asked.seed, "now": options.read_now(asked.now), "warn": warn}
     with progress("pods tried") as tell:
         at["progress"] = tell
@@ -103,10 +111,11 @@ def fit(
 
             document = shrunk(given, most_moves, **at)
         elif make_room:
+            from bayplan.simulator.fit.gang import gang_among
             from bayplan.simulator.fit.planning import with_room
 
-            assert kind is not None, "it has been checked"
-            document = with_room(given, kind, **at)
+            assert pod is not None, "it has been checked"
+            document = with_room(given, gang_among(coming, pod, count), **at)
         else:
             from bayplan.simulator.fit.filling import MOST, Wish, fill
 
@@ -154,17 +163,17 @@ def _check_needs(
         ("--preempt", preempt, is_filling),
         ("--most", most is not None, is_filling),
         ("--price", bool(price), bool(templates)),
-        ("--count", count is not None, bool(templates)),
+        ("--count", count is not None, bool(templates or make_room)),
         ("--most-moves", most_moves is not None, shrink),
     ):
         if is_given and not has_effect:
             raise InputError("has no effect on this question", field=flag, fix="leave it out")
 
 
-def _read(asked: Asked, pod: str | None) -> tuple[Given, Kind | None]:
+def _read(asked: Asked, pod: str | None) -> tuple[Given, list[ApiObject]]:
+    """The cluster, and what the file of --pod holds."""
     import dataclasses
 
-    from bayplan.simulator.fit.more_pods import kind_among
     from bayplan.simulator.what_if import reading
     from bayplan.simulator.what_if.changes import Apply
 
@@ -172,7 +181,7 @@ def _read(asked: Asked, pod: str | None) -> tuple[Given, Kind | None]:
     given, _ = read_cluster(asked.source, asked.config, asked.plugins, more=more, with_workloads=True)
     reading.refuse_timetables([*given.documents.values(), *given.later_documents.values()], more)
     coming = reading.coming(given)
-    return dataclasses.replace(given, later=[]), kind_among(coming, pod) if pod else None
+    return dataclasses.replace(given, later=[]), coming
 
 
 def _offers(templates: Sequence[str], prices: Sequence[str], given: Given) -> list[Offer]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,10 +13,16 @@ from bayplan.cli.cluster_input import Source, read_cluster
 from bayplan.cli.output import Shape, show, warn
 from bayplan.errors import InputError
 
+if TYPE_CHECKING:
+    from bayplan.app.rebalancer.live import RebalancerOptions
+    from bayplan.controllers.rebalancer.move_plan import MovePlan
+    from bayplan.framework.config.model import SchedulerConfig
+
 EXAMPLES = """\
 bayplan rebalancer --dry-run -f cluster.yaml
 bayplan rebalancer --dry-run -o json           # of the live cluster
 bayplan rebalancer --config scheduler.yaml --max-moving 5 --no-deletion-costs
+bayplan rebalancer --plan plan.yaml            # of bayplan fit --shrink -o yaml
 """
 LEASE = "bayplan-rebalancer"
 PORT = 10263
@@ -39,10 +45,20 @@ DeletionCosts = Annotated[
         show_default=False,
     ),
 ]
+PlanFile = Annotated[
+    str | None,
+    typer.Option(
+        "--plan",
+        metavar="FILE",
+        help="Carry out a plan of bayplan fit --shrink or --make-room, and end.",
+        show_default=False,
+    ),
+]
 
 
 def rebalancer(
     config: options.Config = None,
+    plan: PlanFile = None,
     dry_run: DryRun = False,
     filename: options.FilesIfAny = None,
     recursive: options.Recursive = False,
@@ -70,13 +86,26 @@ def rebalancer(
 
     --dry-run shows the plan for every policy, from files or from a live cluster that is only read.
     Exit code of a dry run: 0 nothing to move, 1 moves are planned, 2 bad input.
+
+    --plan carries out a plan of bayplan fit instead, in waves and within the same limits, and ends.  Started again, it
+    goes on where it was; with --dry-run it shows the steps.  Exit code: 0 all done, 1 some steps are not possible or it
+    was stopped, 2 bad input.
     """
+    source = Source(filename, recursive, kubeconfig, context)
+    moves = None
+    if plan is not None:
+        from bayplan.controllers.rebalancer.move_plan import read_plan
+
+        if not deletion_costs:
+            raise InputError("has no effect with --plan", field="--no-deletion-costs", fix="leave it out")
+        moves = read_plan(plan)
+    if dry_run and moves is not None:
+        return _show_steps(source, moves, config, plugin or (), now, output)
     if dry_run:
-        return _dry_run(filename, recursive, config, kubeconfig, context, plugin or (), now, output)
+        return _dry_run(source, config, plugin or (), now, output)
     if filename:
         raise InputError("pods of files cannot be moved", field="--filename", fix="add --dry-run")
     options.leave_when_told()
-    from bayplan.app.config_file import read_config
     from bayplan.app.rebalancer.live import RebalancerOptions, run_rebalancer
     from bayplan.app.shell import logging
     from bayplan.app.shell.process import ServiceOptions
@@ -95,31 +124,56 @@ def rebalancer(
         cert_dir=cert_dir,
         open_metrics=open_metrics,
     )
-    return run_rebalancer(
-        RebalancerOptions(
-            service=service,
-            config=read_config(None if config is None else Path(config), plugin or ()),
-            has_config=config is not None,
-            plugins=tuple(plugin or ()),
-            settings=Settings(limits=limits, writes_costs=deletion_costs),
-        )
+    made = RebalancerOptions(
+        service=service,
+        config=_read_config(config, plugin or (), moves),
+        has_config=config is not None,
+        plugins=tuple(plugin or ()),
+        settings=Settings(limits=limits, writes_costs=deletion_costs),
     )
+    return run_rebalancer(made) if moves is None else _carry_out(made, moves, output)
 
 
-def _dry_run(
-    filename: list[str] | None,
-    recursive: bool,
-    config: str | None,
-    kubeconfig: str | None,
-    context: str | None,
-    plugins: Sequence[str],
-    now: str | None,
-    output: Shape,
+def _read_config(config: str | None, plugins: Sequence[str], plan: MovePlan | None) -> SchedulerConfig:
+    """Without a configuration a plan says whose pods it is about; it was made with the default plugins for them."""
+    from bayplan.app.config_file import read_config
+    from bayplan.framework.config.model import ProfileConfig, SchedulerConfig
+
+    if config is None and plan is not None and plan.schedulers:
+        return SchedulerConfig(profiles=tuple(ProfileConfig(scheduler_name=name) for name in plan.schedulers))
+    return read_config(None if config is None else Path(config), plugins)
+
+
+def _carry_out(made: RebalancerOptions, plan: MovePlan, output: Shape) -> int:
+    from bayplan.app.rebalancer.live_plan import run_plan
+    from bayplan.controllers.rebalancer.plan_progress import as_text
+
+    code, progress = run_plan(made, plan)
+    document = progress.document()
+    show(document, output, lambda: as_text(document))
+    return code
+
+
+def _show_steps(
+    source: Source, plan: MovePlan, config: str | None, plugins: Sequence[str], now: str | None, output: Shape
 ) -> int:
+    from bayplan.controllers.rebalancer.plan_progress import as_text
     from bayplan.simulator import rebalance_plan
     from bayplan.simulator.world import assemble
 
-    given, _ = read_cluster(Source(filename, recursive, kubeconfig, context), config, plugins)
+    given, _ = read_cluster(source, config, plugins, with_workloads=True)
+    world = assemble(given, now=options.read_now(now), prospects=(), warn=warn)
+    progress = rebalance_plan.looked_through(world, plan)
+    document = progress.document()
+    show(document, output, lambda: as_text(document))
+    return 0 if progress.is_fine else 1
+
+
+def _dry_run(source: Source, config: str | None, plugins: Sequence[str], now: str | None, output: Shape) -> int:
+    from bayplan.simulator import rebalance_plan
+    from bayplan.simulator.world import assemble
+
+    given, _ = read_cluster(source, config, plugins)
     world = assemble(given, now=options.read_now(now), warn=warn)
     document = rebalance_plan.plan_world(world)
     show(document, output, lambda: rebalance_plan.as_text(document))

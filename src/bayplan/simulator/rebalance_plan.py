@@ -2,14 +2,17 @@
 What the rebalancer would do to a cluster as it is now: the document ``kind: RebalancePlan``, and a table of it.
 
 ``bayplan rebalancer --dry-run`` calls ``plan_world`` for files and for a live cluster that was read once; the planner
-is the one that the rebalancer runs with.  Nothing is written anywhere.
+is the one that the rebalancer runs with.  With ``--plan`` it calls ``looked_through``.  Nothing is written anywhere.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from bayplan.controllers.rebalancer.move_plan import MovePlan
 from bayplan.controllers.rebalancer.observed import Observed
+from bayplan.controllers.rebalancer.plan_checking import PlanChecker
+from bayplan.controllers.rebalancer.plan_progress import Progress
 from bayplan.controllers.rebalancer.planner import Plan, Planner, waves
 from bayplan.controllers.rebalancer.status import satisfaction, validity
 from bayplan.controllers.rebalancer.survey import Survey, Surveyor
@@ -22,12 +25,7 @@ from bayplan.text_layout import table
 
 def plan_world(world: World) -> dict[str, Any]:
     """The plan for every policy, whatever its mode says."""
-    observed = Observed(world.scheduler)
-    nodes = world.scheduler.cache.nodes
-    for row in range(len(nodes)):
-        observed.note(NodeAdded(nodes.object_at(row)))
-    for record in world.cluster.records.values():
-        observed.note(PodAdded(record.pod))
+    observed = observed_of(world)
     surveyor = Surveyor(observed)
     planner = Planner(observed, surveyor)
     policies = []
@@ -40,6 +38,24 @@ def plan_world(world: World) -> dict[str, Any]:
     satisfied = sum(each["satisfied"] for each in policies)
     summary = {"policies": len(policies), "satisfied": satisfied, "moves": moves}
     return {"apiVersion": API_VERSION, "kind": "RebalancePlan", "summary": summary, "policies": policies}
+
+
+def looked_through(world: World, plan: MovePlan) -> Progress:
+    """How a plan of ``bayplan fit`` stands: where each pod would go now, or why it cannot."""
+    progress = Progress(plan)
+    PlanChecker(observed_of(world), progress).look_through()
+    return progress
+
+
+def observed_of(world: World) -> Observed:
+    observed = Observed(world.scheduler)
+    nodes = world.scheduler.cache.nodes
+    for row in range(len(nodes)):
+        observed.note(NodeAdded(nodes.object_at(row)))
+    for record in world.cluster.records.values():
+        if not record.is_gone:
+            observed.note(PodAdded(record.pod))
+    return observed
 
 
 def _policy(world: World, survey: Survey, terms: Terms, plan: Plan) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from bayplan.controllers.rebalancer.observed import Observed
 from bayplan.controllers.rebalancer.planner import Plan, Planner
 from bayplan.controllers.rebalancer.survey import Survey, Surveyor
 from bayplan.controllers.rebalancer.terms import Terms, terms_of
-from bayplan.engine.events import NodeAdded, PodAdded
 from bayplan.objects.third_party.kosmos import WorkloadPolicy
+from bayplan.simulator.rebalance_plan import observed_of
 from bayplan.simulator.world import World
 from tests.simulator.support import Manifest, node, owned_by, pod_spec, world
 
@@ -103,16 +103,6 @@ class Looked:
 
     def moved(self, **more: Any) -> list[tuple[str, str, str]]:
         return [(move.pod.name, move.source, move.target) for move in self.plan(**more).moves]
-
-
-def observed_of(made: World) -> Observed:
-    observed = Observed(made.scheduler)
-    nodes = made.scheduler.cache.nodes
-    for row in range(len(nodes)):
-        observed.note(NodeAdded(nodes.object_at(row)))
-    for record in made.cluster.records.values():
-        observed.note(PodAdded(record.pod))
-    return observed
 
 
 def looked(*manifests: Manifest, **options: Any) -> Looked:

@@ -1,8 +1,8 @@
 """
 The rebalancer as a process: ``bayplan rebalancer`` calls ``run_rebalancer``.
 
-Wiring, and only wiring: ``controllers.rebalancer`` plans with the engine of a ``MovingService``; what it wants done goes
-through the API writer.
+Wiring, and only wiring: ``controllers.rebalancer`` plans with the engine of a ``MovingService``; what it wants done
+goes through the API writer.
 """
 
 from __future__ import annotations

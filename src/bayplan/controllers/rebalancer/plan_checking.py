@@ -27,11 +27,12 @@ class PlanChecker:
     def __init__(self, observed: Observed, progress: Progress) -> None:
         self._observed = observed
         self._progress = progress
+        self._told: list[str] = []
 
     def look_through(self) -> list[str]:
         """Everything at once, before anything is done: nodes that cannot be emptied any more are given up."""
         progress = self._progress
-        told = self._look_at_nodes()
+        told = self._told = self._look_at_nodes()
         imagined = self._closed()
         for node in progress.nodes.values():
             fork = imagined.fork()
@@ -63,7 +64,9 @@ class PlanChecker:
             if pod is None or pod.is_terminating:
                 other = self._namesake(step.move)
                 if other is None:
-                    continue  # nothing to move; it is told when its turn comes
+                    step.state = GONE
+                    self._told.append(f"step {step.move.step}: {step.move.key} is gone already")
+                    continue
                 why = f"it is another pod by now, with the uid {other.uid}"
             else:
                 why = self.lasting(pod) or self._decided(imagined, step, pod)

@@ -78,18 +78,17 @@ class MorePods:
         thing = self._kind.thing
         if isinstance(thing, Pod):
             for _ in range(count):
-                self._world.cluster.add_pod(self._taken(self._copy(thing)))
+                self._world.cluster.add_pod(self._taken(copy_of(thing, len(self.made) + 1)))
         else:
             wanted = replace(thing.spec, replicas=len(self.made) + count)
             self._world.changes.rescale(thing.evolve(spec=wanted), self._taken)
-
-    def _copy(self, pod: Pod) -> Pod:
-        name = f"{pod.name}-{len(self.made) + 1}"
-        return pod.evolve(
-            metadata=replace(pod.metadata, name=name, uid=stable_uid("Pod", pod.namespace, f"{name}#fit"))
-        )
 
     def _taken(self, pod: Pod) -> Pod:
         self.example = pod
         self.made.append(pod.uid)
         return pod if self._may_preempt else pod.evolve(spec=replace(pod.spec, preemption_policy="Never"))
+
+
+def copy_of(pod: Pod, number: int) -> Pod:
+    name = f"{pod.name}-{number}"
+    return pod.evolve(metadata=replace(pod.metadata, name=name, uid=stable_uid("Pod", pod.namespace, f"{name}#fit")))

@@ -7,10 +7,12 @@ be evicted, its disruption budget allows it, and its replacement has a node with
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bayplan.controllers.rebalancer.imagined_moves import leave, place, replacement_of
+from bayplan.controllers.rebalancer.observed import controller_of
 from bayplan.controllers.rebalancer.protection import belongs_to_its_node, own_reasons
 from bayplan.engine.what_if import WhatIf
 from bayplan.objects.pod import Pod
@@ -75,13 +77,22 @@ class Mover:
         place(imagined, again, decision.node)
         return Move(pod, source, decision.node), ""
 
-    def document(self, step: int, move: Move) -> dict[str, Any]:
+    def documents(self, moves: Sequence[Move]) -> dict[str, Any]:
+        """The moves, and whose pods they are: the rebalancer carries them out with the engine of these schedulers."""
+        return {
+            "moves": [self._document(step, move) for step, move in enumerate(moves, 1)],
+            "schedulers": sorted({move.pod.scheduler_name for move in moves}),
+        }
+
+    def _document(self, step: int, move: Move) -> dict[str, Any]:
         pod = move.pod
         return {
             "step": step,
             "namespace": pod.namespace,
             "name": pod.name,
+            "uid": pod.uid,
             "owner": self._world.workloads.owner(pod),
+            "controller": controller_of(pod),
             "from": move.source,
             "to": move.target,
         }

@@ -1,5 +1,5 @@
 """
-Plans of moves for a cluster that has come to rest: which nodes to empty, what to move for a pod.
+Plans of moves for a cluster that has come to rest: which nodes to empty, what to move for some pods.
 
 ``bayplan fit --shrink`` and ``--make-room`` call it; the plans are made in ``shrinking`` and ``making_room``.
 """
@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bayplan.objects.pod import Pod
 from bayplan.simulator import simulation
 from bayplan.simulator.explain.explanation import API_VERSION
 from bayplan.simulator.fit import making_room, shrinking
-from bayplan.simulator.fit.more_pods import Kind, MorePods
+from bayplan.simulator.fit.gang import Gang
 from bayplan.simulator.loading import Given
 from bayplan.simulator.simulation import Progress
 from bayplan.simulator.world import World, assemble
@@ -32,22 +31,12 @@ def shrunk(
 
 
 def with_room(
-    given: Given, kind: Kind, *, seed: int, now: float | None, warn: Warn, progress: Progress
+    given: Given, gang: Gang, *, seed: int, now: float | None, warn: Warn, progress: Progress
 ) -> dict[str, Any]:
-    """The document ``kind: Fit`` with ``room`` and ``moves``."""
-    world = assemble(given, seed=seed, now=now, prospects=(kind.thing, *kind.beside), warn=warn)
+    """The document ``kind: Fit`` with ``room``, ``close`` and ``moves``."""
+    world = assemble(given, seed=seed, now=now, prospects=gang.objects, warn=warn)
     stopped = simulation.run(world, progress=progress)
-    return _document(world, making_room.make_room(world, _one(world, kind)), stopped)
-
-
-def _one(world: World, kind: Kind) -> Pod:
-    """A pod of this kind, which is not in the queue: it is only asked about."""
-    more = MorePods(world, kind, may_preempt=True)
-    more.begin()
-    more.make(1)
-    world.deliver()
-    assert more.example is not None, "one has been made"
-    return more.example
+    return _document(world, making_room.make_room(world, gang.pods(world)), stopped)
 
 
 def _document(world: World, found: dict[str, Any], stopped: str) -> dict[str, Any]:

@@ -42,7 +42,7 @@ class _Shrinking:
         moves = self._plan()
         return {
             "empty": self._empty,
-            "moves": [self._mover.document(step, move) for step, move in enumerate(moves, 1)],
+            **self._mover.documents(moves),
             "stay": [{"node": name, "why": why} for name, why in self._stay.items()],
             "untried": self._untried,
         }
@@ -61,7 +61,9 @@ class _Shrinking:
                 imagined = fork
                 moves += made
                 self._empty.append(node.name)
-        return self._at_once() or moves
+        while (at_once := self._at_once()) is None:
+            pass
+        return at_once
 
     def _candidates(self) -> list[Node]:
         """The emptiest first; nodes that are closed already come before those that are not."""
@@ -92,7 +94,10 @@ class _Shrinking:
         return moves
 
     def _at_once(self) -> list[Move] | None:
-        """The same nodes, all closed before the first move: then no pod is moved twice."""
+        """
+        The same nodes, all closed before the first move, as the plan is carried out: then no pod is moved twice.  A
+        node that cannot be emptied then is left out, and None says that the others are to be tried again.
+        """
         imagined = self._world.scheduler.what_if()
         for name in self._empty:
             close(imagined, self._nodes[name])
@@ -100,7 +105,7 @@ class _Shrinking:
         for name in self._empty:
             made = self._moved_off(imagined, name)
             if made is None:
-                del self._stay[name]
+                self._empty.remove(name)
                 return None
             moves += made
         return moves

@@ -107,11 +107,15 @@ def _shrunk_line(document: Told) -> str:
 
 
 def _room_line(document: Told, style: Style) -> str:
-    node = document["room"]["node"]
-    if node is None:
-        return f"{style('Unschedulable')}: no moves make room: {document['room']['message']}"
+    room = document["room"]
+    if room["node"] is None:
+        return f"{style('Unschedulable')}: no moves make room: {room['message']}"
+    nodes = Counter(each["node"] for each in room["pods"])
+    who = "it has room" if room["wanted"] == 1 else f"all {room['wanted']} have room"
+    where = ", ".join(name if room["wanted"] == 1 else f"{name} ({count})" for name, count in nodes.items())
     moves = len(document["moves"])
     if not moves:
-        return f"it has room on {node}: nothing has to move"
+        return f"{who} on {where}: nothing has to move"
     steps = "1 move" if moves == 1 else f"{moves} moves"
-    return f"after {steps} it has room on {node}; close that node (kubectl cordon) until they are made"
+    close = ", ".join(document["close"])
+    return f"after {steps} {who} on {where}; {close} must be closed (kubectl cordon) until they are made"
