@@ -28,6 +28,8 @@ TOGETHER = {
 ELSEWHERE = {
     "app/placement/decision_writer.py": "app/placement/test_trouble.py",
     "app/placement/live.py": "app/placement/test_deciding.py",
+    "app/rebalancer/live_plan.py": "e2e/test_plans.py",
+    "app/rebalancer/moving_service.py": "app/rebalancer/test_live.py",
     "app/scheduler/evictions.py": "app/test_preemption.py",
     "app/shell/process.py": "app/scheduler/test_process.py",
     "app/sticky_command.py": "cli/test_sticky.py",

@@ -125,7 +125,7 @@ kind: VirtualMachine
 metadata: {name: vm, annotations: {bayplan.io/sticky-node: n1}}
 """
 
-FILES = ("cluster.yaml", "devices.yaml", "misplaced.yaml", "sweep.yaml", "rows.csv")
+FILES = ("cluster.yaml", "devices.yaml", "misplaced.yaml", "sweep.yaml", "rows.csv", "plan.yaml")
 SWEEP = """\
 apiVersion: bayplan.io/v1alpha1
 kind: Sweep
@@ -284,6 +284,7 @@ def commands() -> list[list[str]]:
         ["fit", *WHAT_IF, "--pod", str(ASKED / "pod.yaml"), "--preempt"],
         ["fit", *WHAT_IF, "--pod", str(ASKED / "large.yaml"), "--make-room"],
         ["fit", *WHAT_IF, "--shrink"],
+        ["rebalancer", "--dry-run", "--plan", "plan.yaml", *WHAT_IF],
         ["fit", *WHAT_IF, "--node-template", str(ASKED / "m5.yaml")],
         ["compare", *WHAT_IF, "--config", str(ASKED / "packing.yaml"), "--afresh"],
         ["fit", "-f", "cluster.yaml", "--node-template", str(ASKED / "m5.yaml")],
@@ -312,6 +313,8 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
             patch.setattr("sys.stdout", stream)
             code = main([*arguments, "-o", "json"])
         assert code in (0, 1), command
+        if "--shrink" in command:
+            (folder / "plan.yaml").write_text(out.read_text())
         told = json.loads(out.read_text())
         found += told if isinstance(told, list) else [told]
     return [*found, *shadow_lines(), decisions()]

@@ -22,8 +22,10 @@ APART: dict[str, tuple[str, str]] = {
     "prometheus-rules": ("prometheus", "rules.yaml"),
     "prometheus-operator-rules": ("prometheus", "prometheus-rule.yaml"),
     "placement-crds": ("crds", "placement.yaml"),
+    "rebalancer-plan": ("rebalancer", "plan-rbac.yaml"),
 }
-"""Files that are printed only when asked for: not every cluster knows their kinds, or they are no objects at all."""
+"""Files that are printed only when asked for: not every cluster knows their kinds, they are no objects at all, or give
+rights that few need."""
 
 _IMAGE = re.compile(r"^(\s+image: ).+$", re.MULTILINE)
 _GROUPS = re.compile(r"^groups:$.*", re.MULTILINE | re.DOTALL)

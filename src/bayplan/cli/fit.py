@@ -25,7 +25,7 @@ bayplan fit -f c.yaml --pod app.yaml --node-template m5.yaml --price 0.1
 bayplan fit -f cluster.yaml --node-template m5.yaml --node-template m6.yaml
 bayplan fit -f cluster.yaml --shrink                 # which nodes to empty
 bayplan fit -f c.yaml --pod large.yaml --make-room   # what to move for it
-bayplan fit --shrink -o yaml > plan.yaml             # for bayplan rebalancer --plan
+bayplan fit --shrink -o yaml                         # for rebalancer --plan
 """
 
 

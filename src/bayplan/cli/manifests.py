@@ -30,6 +30,7 @@ class Part(StrEnum):
     PROMETHEUS_RULES = "prometheus-rules"
     PROMETHEUS_OPERATOR_RULES = "prometheus-operator-rules"
     PLACEMENT_CRDS = "placement-crds"
+    REBALANCER_PLAN = "rebalancer-plan"
 
 
 def manifests(

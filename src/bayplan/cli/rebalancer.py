@@ -22,7 +22,7 @@ EXAMPLES = """\
 bayplan rebalancer --dry-run -f cluster.yaml
 bayplan rebalancer --dry-run -o json           # of the live cluster
 bayplan rebalancer --config scheduler.yaml --max-moving 5 --no-deletion-costs
-bayplan rebalancer --plan plan.yaml            # of bayplan fit --shrink -o yaml
+bayplan rebalancer --plan plan.yaml            # of fit --shrink -o yaml
 """
 LEASE = "bayplan-rebalancer"
 PORT = 10263

@@ -53,8 +53,7 @@ def observed_of(world: World) -> Observed:
     for row in range(len(nodes)):
         observed.note(NodeAdded(nodes.object_at(row)))
     for record in world.cluster.records.values():
-        if not record.is_gone:
-            observed.note(PodAdded(record.pod))
+        observed.note(PodAdded(record.pod))
     return observed
 
 

@@ -17,7 +17,8 @@ from bayplan.engine.events import Event, ObjectChanged, ObjectDeleted, PodAdded,
 from bayplan.errors import EvictionRefusedError, ForbiddenError, LeadershipLostError, ServerError
 from bayplan.objects.pod import Pod
 from bayplan.objects.third_party.kosmos import DomainAllocation, Rebalance, WorkloadPolicy, WorkloadPolicyStatus
-from tests.controllers.rebalancer.support import REGIONS, observed_of, pods, policy, replica_set
+from bayplan.simulator.rebalance_plan import observed_of
+from tests.controllers.rebalancer.support import REGIONS, pods, policy, replica_set
 from tests.simulator.support import Manifest, world
 
 AT_ONCE = {"mode": "Auto", "stabilizationSeconds": 0, "intervalSeconds": 0, "progressDeadlineSeconds": 100}

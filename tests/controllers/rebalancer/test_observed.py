@@ -10,7 +10,8 @@ from bayplan.engine.events import PodChanged, PodDeleted
 from bayplan.objects.pod import Pod
 from bayplan.objects.requirement import EXISTS, IN, NOT_IN, Requirement
 from bayplan.objects.selector import Selector
-from tests.controllers.rebalancer.support import REGIONS, observed_of, pod
+from bayplan.simulator.rebalance_plan import observed_of
+from tests.controllers.rebalancer.support import REGIONS, pod
 from tests.simulator.support import world
 
 WEB = Requirement("app", IN, ("web",))

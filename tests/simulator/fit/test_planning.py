@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from bayplan.simulator.fit.planning import shrunk, with_room
 from bayplan.simulator.loading import documents_of, load
 from bayplan.simulator.what_if.changes import Drain
-from tests.simulator.fit.asking import read
+from tests.simulator.fit.asking import read_gang
 from tests.simulator.support import START, Manifest, budget, node, pod, workload
 from tests.simulator.what_if.asking import asked, on
 
@@ -25,9 +24,9 @@ def emptied(manifests: list[Manifest], most: int | None = None) -> dict[str, Any
     return shrunk(load(documents_of(manifests)), most, **QUIET)
 
 
-def room(manifests: list[Manifest], asked_for: Manifest) -> dict[str, Any]:
-    given, kind = read(manifests, asked_for)
-    return with_room(dataclasses.replace(given), kind, **QUIET)
+def room(manifests: list[Manifest], *asked_for: Manifest, count: int | None = None) -> dict[str, Any]:
+    given, gang = read_gang(manifests, *asked_for, count=count)
+    return with_room(given, gang, **QUIET)
 
 
 # -- emptying nodes --
@@ -90,7 +89,7 @@ def test_daemons_do_not_keep_a_node() -> None:
 def test_the_fewest_pods_move_for_a_large_one() -> None:
     cluster = [*NODES[:2], SET, *web("n1", "n1", "n2")]
     document = room(cluster, pod("large", "3"))
-    assert document["room"] == {"node": "n2", "message": ""} or len(document["moves"]) == 0
+    assert (document["room"]["node"], document["moves"]) == ("n2", [])
     tight = [*NODES[:2], workload("ReplicaSet", "web", "1", replicas=4), *web("n1", "n1", "n2", "n2")]
     document = room(tight, pod("large", "3"))
     assert len(document["moves"]) == 1
@@ -107,3 +106,52 @@ def test_no_moves_help_where_the_rest_is_full() -> None:
     document = room(full, pod("large", "3"))
     assert (document["room"]["node"], document["moves"]) == (None, [])
     assert "Insufficient cpu" in document["room"]["message"]
+
+
+# Two nodes of four with two pods each, and one with none: a pod of 3 fits once, and a second after one move.
+FULL = [*NODES, workload("ReplicaSet", "web", "1", replicas=4), *web("n1", "n1", "n2", "n2")]
+
+
+def test_room_is_made_for_several_pods_together_and_the_plan_says_where_each_goes() -> None:
+    document = room(FULL, pod("large", "3"), count=2)
+    assert document["room"]["wanted"] == len(document["room"]["pods"]) == 2
+    assert len({each["node"] for each in document["room"]["pods"]}) == 2
+    (move,) = document["moves"]
+    assert document["close"] == [move["from"]]
+    assert move["from"] in {each["node"] for each in document["room"]["pods"]}
+
+
+def test_room_for_all_of_them_or_for_none() -> None:
+    document = room(FULL, pod("large", "3"), count=4)
+    assert document["room"]["pods"] == document["moves"] == document["close"] == []
+    assert document["room"]["node"] is None
+    assert "of 4 would have a node; default/large-" in document["room"]["message"]
+
+
+def test_pods_that_share_the_freed_room_need_no_further_moves() -> None:
+    # 12 cores, 4 of pods: 8 pods of 1 fit without a move, four pods of 2 need one of each pair of single cores joined.
+    split = [*NODES[:2], workload("ReplicaSet", "web", "1", replicas=4), *web("n1", "n1", "n1", "n2")]
+    assert room(split, pod("half", "2"), count=2)["moves"] != []
+    assert len(room(split, pod("half", "2"), count=2)["moves"]) == 1
+    assert room(split, pod("small", "1"), count=4)["moves"] == []
+
+
+def test_replacements_do_not_go_to_nodes_that_are_to_be_freed() -> None:
+    nodes = [node(f"n{number}") for number in range(1, 6)]
+    pods = web("n1", "n1", "n2", "n2", "n3", "n3", "n4", "n4")
+    cluster = [*nodes, workload("ReplicaSet", "web", "1", replicas=8), *pods]
+    document = room(cluster, pod("large", "3"), count=3)
+    assert len(document["room"]["pods"]) == 3
+    assert not {each["to"] for each in document["moves"]} & set(document["close"])
+    assert len({each["uid"] for each in document["moves"]}) == len(document["moves"])
+    assert len(document["moves"]) == 2
+    assert "n5" in document["close"]  # where the first of them goes without any move
+
+
+def test_a_node_whose_pods_would_need_another_emptied_node_is_not_called_empty() -> None:
+    """Every plan can be made with all its nodes closed from the start."""
+    for sizes in (("n1", "n2", "n3"), ("n1", "n1", "n2"), ("n1", "n2", "n2", "n3", "n3")):
+        cluster = [*NODES, workload("ReplicaSet", "web", "1", replicas=len(sizes)), *web(*sizes)]
+        document = emptied(cluster)
+        assert not {each["to"] for each in document["moves"]} & set(document["empty"])
+        assert document["schedulers"] == (["default-scheduler"] if document["moves"] else [])

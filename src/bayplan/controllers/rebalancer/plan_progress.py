@@ -139,7 +139,7 @@ _NODE_WORDS = {
     OPENED: "opened again",
     GONE: "gone",
     GIVEN_UP: "given up",
-    PLANNED: "to empty",
+    PLANNED: "to be done",
 }
 
 

@@ -39,12 +39,18 @@ class _Room:
     nodes: dict[str, str] = field(default_factory=dict)
     """By the pods' uids."""
     moves: list[Move] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    """Nodes that are closed although nobody leaves them: replacements would take what the pods are to have."""
     message: str = ""
     """What the first pod without a node was told."""
 
     @property
     def sources(self) -> list[str]:
         return list(dict.fromkeys(move.source for move in self.moves))
+
+    @property
+    def closed(self) -> list[str]:
+        return list(dict.fromkeys([*self.sources, *self.kept]))
 
 
 def make_room(world: World, pods: Sequence[Pod]) -> dict[str, Any]:
@@ -63,7 +69,7 @@ def make_room(world: World, pods: Sequence[Pod]) -> dict[str, Any]:
             "pods": placed,
             "message": room.message,
         },
-        "close": room.sources if is_found else [],
+        "close": room.closed if is_found else [],
         **mover.documents(room.moves if is_found else []),
     }
 
@@ -80,15 +86,16 @@ class _Search:
         self._pods = pods
 
     def found(self) -> _Room:
-        closed: set[str] = set()
+        closed: list[str] = []
         for _ in range(ROUNDS):
             room = self._tried(closed)
             if room.message:
                 return room
-            played = self._played(room.moves)
+            played = self._played(room.moves, closed)
             if not played.message:
                 return self._without_needless(played)
-            closed |= set(room.sources)  # replacements went to nodes that were to be closed: not this time
+            # Replacements took what was meant for others: not this time.
+            closed = list(dict.fromkeys([*closed, *room.sources, *room.nodes.values()]))
         return played
 
     def _tried(self, closed: Collection[str]) -> _Room:
@@ -174,19 +181,20 @@ class _Search:
 
     # -- all of it --
 
-    def _played(self, moves: Sequence[Move]) -> _Room:
+    def _played(self, moves: Sequence[Move], kept: Sequence[str]) -> _Room:
         """As it will be carried out: nodes closed, moves made, nodes opened, then the pods."""
         imagined = self._world.scheduler.what_if()
-        room = _Room()
         sources = {move.source for move in moves}
-        self._close(imagined, sources)
+        room = _Room(kept=[name for name in kept if name not in sources])
+        closed = {*sources, *kept}
+        self._close(imagined, closed)
         for move in moves:
             made, why = self._mover.move(imagined, move.pod)
             if made is None:
                 room.message = f"{move.pod.key} would have to move: {why}"
                 return room
             room.moves.append(made)
-        self._open(imagined, sources)
+        self._open(imagined, closed)
         for pod in self._pods:
             decision = imagined.decide(pod)
             if decision.node is None:
@@ -197,13 +205,15 @@ class _Search:
         return room
 
     def _without_needless(self, room: _Room) -> _Room:
-        """A move that served one pod may have become idle through those for another."""
+        """A move that served one pod may have become idle through those for another; nodes need not all be closed."""
         if len(room.moves) * (len(room.moves) + len(self._pods)) > MOST_PLAYED:
             return room
         for move in reversed(room.moves):
-            fewer = self._played([each for each in room.moves if each.pod.uid != move.pod.uid])
-            if not fewer.message:
-                room = fewer
+            fewer = self._played([each for each in room.moves if each.pod.uid != move.pod.uid], room.kept)
+            room = room if fewer.message else fewer
+        for name in list(room.kept):
+            fewer = self._played(room.moves, [each for each in room.kept if each != name])
+            room = room if fewer.message else fewer
         return room
 
     def _close(self, imagined: WhatIf, names: Collection[str]) -> None:
