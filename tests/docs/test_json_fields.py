@@ -30,7 +30,7 @@ from tests.docs.pages import ROOT, section
 PAGE = ROOT / "docs" / "reference" / "json.md"
 EXAMPLES = ROOT / "examples"
 KINDS = (
-    "Simulation", "Explanation", "WorkloadExplanation", "WhatIf", "Fit", "Comparison", "PlacementResult",
+    "Simulation", "Explanation", "WorkloadExplanation", "WhatIf", "Fit", "Comparison", "PlacementResult", "PlanRun",
     "RebalancePlan", "PluginList", "Benchmark", "StickyList", "Replay", "ShadowVerdict", "ShadowSummary", "DecisionList", "Sweep",
 )  # fmt: skip
 RARE = {
@@ -313,7 +313,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
             patch.setattr("sys.stdout", stream)
             code = main([*arguments, "-o", "json"])
         assert code in (0, 1), command
-        if "--shrink" in command:
+        if "--make-room" in command:
             (folder / "plan.yaml").write_text(out.read_text())
         told = json.loads(out.read_text())
         found += told if isinstance(told, list) else [told]
