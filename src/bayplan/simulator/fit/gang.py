@@ -15,11 +15,11 @@ from bayplan.errors import InputError
 from bayplan.objects import kinds
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.pod import Pod
-from bayplan.objects.workload import Job, StatefulSet, Workload
-from bayplan.simulator.fit.more_pods import Growing, copy_of
+from bayplan.objects.workload import Job, Scalable, StatefulSet, Workload
+from bayplan.simulator.fit.more_pods import copy_of
 from bayplan.simulator.world import World
 
-Member = Pod | Growing | Job
+Member = Pod | Scalable | Job
 
 
 @dataclass(frozen=True, slots=True)
