@@ -72,6 +72,9 @@ what values ask for, and prints the objects: nothing stands here a second time.
 {{- end -}}
 {{- $args = append $args $argument -}}
 {{- end -}}
+{{- if has (index .object.metadata.labels "app.kubernetes.io/component") (list "rebalancer" "annotator" "placement") -}}
+{{- $args = append $args (printf "--leader-elect-resource-namespace=%s" .root.Release.Namespace) -}}
+{{- end -}}
 {{- if include "bayplan.decides" . -}}
 {{- range $plugin := .root.Values.scheduler.plugins.load -}}
 {{- $place := ternary "/etc/bayplan-plugins/" "" (contains ".py:" $plugin) -}}

@@ -71,6 +71,7 @@ def annotator(
     kubeconfig: options.Kubeconfig = None,
     context: options.Context = None,
     leader_elect: options.LeaderElect = None,
+    lease_namespace: options.LeaseNamespace = "kube-system",
     health_port: Annotated[
         int,
         typer.Option(metavar="PORT", min=0, max=65535, help="HTTPS for health and metrics; 0: none."),
@@ -100,7 +101,9 @@ def annotator(
     return run_annotator(
         AnnotatorOptions(
             service=ServiceOptions(
-                election=LeaderElection(leader_elect=leader_elect is not False, resource_name=LEASE),
+                election=LeaderElection(
+                    resource_name=LEASE, resource_namespace=lease_namespace, leader_elect=leader_elect is not False
+                ),
                 kubeconfig=kubeconfig,
                 context=context,
                 secure_port=health_port,

@@ -139,6 +139,15 @@ LeaderElect = Annotated[
         show_default=False,
     ),
 ]
+LeaseNamespace = Annotated[
+    str,
+    typer.Option(
+        "--leader-elect-resource-namespace",
+        metavar="NS",
+        help="The namespace of the lease.",
+        show_default=True,
+    ),
+]
 SecurePort = Annotated[
     int,
     typer.Option("--secure-port", metavar="PORT", min=0, max=65535, help="HTTPS for health and metrics; 0: none."),

@@ -16,6 +16,7 @@ def placement(
     kubeconfig: options.Kubeconfig = None,
     context: options.Context = None,
     leader_elect: options.LeaderElect = None,
+    lease_namespace: options.LeaseNamespace = "kube-system",
     secure_port: options.SecurePort = PORT,
     cert_dir: options.CertDir = None,
     open_metrics: options.OpenMetrics = False,
@@ -35,7 +36,9 @@ def placement(
     from bayplan.placement.own_plugins import own_plugins
 
     logging.set_up(verbose=verbose, as_json=log_format == options.LogFormat.JSON)
-    election = LeaderElection(resource_name=LEASE, leader_elect=leader_elect is not False)
+    election = LeaderElection(
+        resource_name=LEASE, resource_namespace=lease_namespace, leader_elect=leader_elect is not False
+    )
     return run_placement(
         PlacementOptions(
             election=election,

@@ -71,6 +71,7 @@ def rebalancer(
     per_domain: PerDomain = 5,
     deletion_costs: DeletionCosts = True,
     leader_elect: options.LeaderElect = None,
+    lease_namespace: options.LeaseNamespace = "kube-system",
     secure_port: options.SecurePort = PORT,
     cert_dir: options.CertDir = None,
     plugin: options.PluginSpecs = None,
@@ -115,7 +116,9 @@ def rebalancer(
 
     logging.set_up(verbose=verbose, as_json=log_format == options.LogFormat.JSON)
     limits = MoveLimits(moving=max_moving, per_namespace=per_namespace, per_domain=per_domain)
-    election = LeaderElection(resource_name=LEASE, leader_elect=leader_elect is not False)
+    election = LeaderElection(
+        resource_name=LEASE, resource_namespace=lease_namespace, leader_elect=leader_elect is not False
+    )
     service = ServiceOptions(
         election=election,
         kubeconfig=kubeconfig,
