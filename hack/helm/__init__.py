@@ -1,0 +1,1 @@
+"""Helm, built from its Go module: what the charts are tested with."""
