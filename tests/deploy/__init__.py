@@ -1,0 +1,1 @@
+"""The charts and the image: rendered, installed on the real API server, and run from."""
