@@ -98,12 +98,33 @@ def test_nothing_is_kept_that_no_field_declares() -> None:
 
 def test_the_scheduler_may_read_what_its_plugins_read_of_the_group() -> None:
     read = {name for cls in IN_TREE for name in cls.kinds_read()}
-    (role,) = (each for each in DOCUMENTS if each["kind"] == "ClusterRole")
+    (binding,) = (each for each in DOCUMENTS if each["kind"] == "ClusterRoleBinding")
+    (role,) = (
+        each
+        for each in DOCUMENTS
+        if each["kind"] == "ClusterRole" and each["metadata"]["name"] == binding["roleRef"]["name"]
+    )
     wanted = {each.plural for each in kinds.all_kinds() if each.group == kosmos.GROUP and each.name in read}
     assert {resource for rule in role["rules"] for resource in rule["resources"]} == wanted
-    (binding,) = (each for each in DOCUMENTS if each["kind"] == "ClusterRoleBinding")
     accounts = [each for each in yaml.safe_load_all(manifests("scheduler")) if each["kind"] == "ServiceAccount"]
     assert {each["name"] for each in binding["subjects"]} == {each["metadata"]["name"] for each in accounts}
+
+
+def test_who_may_view_or_edit_a_namespace_may_do_so_with_its_policies() -> None:
+    added = {
+        verb: {
+            label for label in each["metadata"]["labels"] if label.startswith("rbac.authorization.k8s.io/aggregate-to-")
+        }
+        for each in DOCUMENTS
+        if each["kind"] == "ClusterRole" and each["metadata"]["name"] != "bayplan-policy-reader"
+        for rule in each["rules"]
+        for verb in rule["verbs"]
+    }
+    edit, view = ("rbac.authorization.k8s.io/aggregate-to-" + role for role in ("edit", "view"))
+    assert view in added["list"]
+    assert edit in added["list"]
+    assert edit in added["delete"]
+    assert view not in added["delete"]
 
 
 def test_kinds_are_printed_before_those_who_read_them() -> None:

@@ -2,7 +2,8 @@
 Install manifests: what ``bayplan manifests`` prints, ready for ``kubectl apply -f -``.
 
 The files are in ``app/manifests/``, and nowhere else: one folder for each part, whose ``kustomization.yaml`` names its
-files in the order in which they should be applied.  The folders in ``deploy/`` refer to them, for ``kubectl apply -k``.
+files in the order in which they should be applied.  The folders in ``deploy/`` refer to them, for ``kubectl apply -k``,
+and so do the Helm charts there.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import yaml
 
 ALL = "all"
 PARTS = ("crds", "scheduler", "rebalancer", "annotator", "sticky-vm", "placement")
-"""A folder each.  Kinds come before the services that read them.  ``shadow`` is one, too, for those who ask for it."""
+"""A folder each.  Kinds come before the services that read them.  ``shadow`` and ``network-policies`` are folders, too, for
+those who ask for them."""
 
 APART: dict[str, tuple[str, str]] = {
     "prometheus-rules": ("prometheus", "rules.yaml"),
