@@ -31,7 +31,7 @@ quick: $(STAMP) ## the tests that take under a minute
 python: ## the quick tests with another Python, on a bare Debian: make python PYTHON=3.13
 	scripts/python $(PYTHON)
 
-check: $(STAMP) ## ruff, mypy strict, import contracts
+check: $(STAMP) ## ruff, mypy strict, import contracts; TypeScript and Biome for the page
 	scripts/check
 
 bench: $(STAMP) kube ## the benchmarks: the engine in memory, then live beside the real kube-scheduler: make bench BENCH='plain spread --nodes 1000'

@@ -35,7 +35,7 @@ def cluster(
     rows = range(nodes)
     sizes = [8000 if row % 3 else 16000 for row in rows]
     asked = [{"cpu": 250, "memory": GI // 2}, {"cpu": 1000, "memory": 2 * GI}, {"cpu": 12000, "memory": 8 * GI}]
-    place = [chance.choices(rows, weights=[1 + 5 * (row % 4) for row in rows])[0] for _ in range(pods - pending)]
+    place = [chance.choices(rows, weights=[1 + (row * 7) % 5 for row in rows])[0] for _ in range(pods - pending)]
     asks = [chance.choice((0, 0, 1)) for _ in range(pods - pending)] + [2] * pending
     requested = {"cpu": [0] * nodes, "memory": [0] * nodes, "nvidia.com/gpu": [row % 5 for row in rows]}
     counts = [0] * nodes

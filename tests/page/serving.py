@@ -8,6 +8,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import unquote
 
 PAGE = Path(__file__).resolve().parents[2] / "src" / "bayplan" / "view" / "page"
 POLICY = (
@@ -64,8 +65,13 @@ class PageServer:
             return _send(request, 503, b"{}")
         if path == "/api/stream":
             return self._stream(request)
-        page = self.pods.get(path.removeprefix("/api/pod/"))
+        page = self._pod(*(unquote(part) for part in path.removeprefix("/api/pod/").split("/")))
         return _send(request, 200 if page else 404, json.dumps(page).encode())
+
+    def _pod(self, namespace: str, name: str) -> dict[str, Any] | None:
+        """The page that a test gave for it, or the one that it gave for all others."""
+        page = self.pods.get(f"{namespace}/{name}") or self.pods.get("*")
+        return page and {**page, "namespace": namespace, "name": name}
 
     def _stream(self, request: BaseHTTPRequestHandler) -> None:
         lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()

@@ -3,30 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.page.documents import everything
 from tests.page.opened import OpenedPage
+from tests.page.parts import pending_view
 from tests.page.serving import PageServer
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
+POD = "team-0/training-00176"
 VIEWS = {
     "": "zone-a",
     "pods": "180 of 180 pods",
     "pods?q=node:node-0001": "node-0001",
+    f"pod/{POD}": "no node has 12 cpu free",
+    "pod/team-0/web-0-00000": "PodTopologySpread",
     "pending": "4 pods in 1 group",
     "nodes": "24 of 24 nodes",
     "node/node-0007": "dedicated=batch:NoSchedule",
     "node/none": "There is no node none.",
+    "compare": "Pods that are elsewhere",
+    "time": "node-0009 is not ready",
+    "placements": "2 of 3 clusters",
+    "policies": "zone-b has 2 too few",
+    "moves": "zone-a has 2 too many",
+    "tables": "large (16 cpu)",
+    "nowhere": "There is no such page.",
 }
+
+
+def pod_pages() -> dict[str, Any]:
+    """What a server says of the pods that the tests open."""
+    waiting = pending_view(24, "training-00176", "0/24 nodes are available: 24 Insufficient cpu.")
+    scores = {
+        "plugins": [{"name": "NodeResourcesFit", "weight": 1}, {"name": "PodTopologySpread", "weight": 2}],
+        "nodes": [
+            {"name": "node-0003", "total": 170, "scores": [90, 80]},
+            {"name": "node-0007", "total": 160.5, "scores": [60.5, 100]},
+        ],
+    }
+    fields = {"bars": [], "groups": [], "nearest": [], "help": [], "blocker": None, "scores": scores}
+    bound = (
+        waiting
+        | fields
+        | {"name": "web-0-00000", "verdict": "Bound", "node": "node-0003", "sentence": "It is on node-0003."}
+    )
+    return {POD: waiting, "*": bound}
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PageServer]:
-    with PageServer(everything()) as running:
+    with PageServer(everything(), pods=pod_pages()) as running:
         yield running
 
 

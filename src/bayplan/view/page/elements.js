@@ -133,11 +133,14 @@ export function commandLine(command) {
  * @param {Child[][]} rows
  */
 export function smallTable(caption, columns, rows) {
-  const head = element("tr", {}, ...columns.map((column) => element("th", { scope: "col" }, column)));
+  const numeric = columns.map((_, index) => rows.some((row) => typeof row[index] === "number"));
+  const heads = columns.map((column, index) =>
+    element("th", { scope: "col", class: numeric[index] ? "number" : null }, column),
+  );
   const body = rows.map((row) =>
-    element("tr", {}, ...row.map((cell) => element("td", { class: typeof cell === "number" ? "number" : null }, cell))),
+    element("tr", {}, ...row.map((cell, index) => element("td", { class: numeric[index] ? "number" : null }, cell))),
   );
   const table = element("table", {}, element("caption", { class: "unseen" }, caption));
-  table.append(element("thead", {}, head), element("tbody", {}, ...body));
+  table.append(element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...body));
   return element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption }, table);
 }

@@ -7,6 +7,9 @@ import { cut, percent } from "./text.js";
 /** @import {Box, MapLayout, Title} from "./map_layout.js" */
 /** @import {Palette} from "./palette.js" */
 
+const TINY = 14;
+/** How much of a box with words its bar takes. */
+const LYING = 0.26;
 const FONT = 'system-ui, -apple-system, "Segoe UI", "Liberation Sans", "DejaVu Sans", sans-serif';
 
 /**
@@ -110,7 +113,7 @@ function drawBox(pen, box, cluster, by, palette) {
     if (roomy) drawLying(pen, box, requested ?? 0, used, palette);
     else drawStanding(pen, box, requested ?? 0, used, palette);
   }
-  drawState(pen, box, cluster.text(cluster.nodes.state[box.row]), palette);
+  drawState(pen, box, cluster.text(cluster.nodes.state[box.row]), roomy, palette);
   pen.restore();
   if (roomy) drawWords(pen, box, cluster, share, palette);
 }
@@ -124,7 +127,7 @@ function drawBox(pen, box, cluster, by, palette) {
  * @param {Palette} palette
  */
 function drawLying(pen, box, requested, used, palette) {
-  const height = Math.max(10, Math.round(box.height * 0.26));
+  const height = Math.round(box.height * LYING);
   const top = box.y + box.height - height;
   pen.fillRect(box.x, top, box.width * Math.min(requested, 1), height);
   if (used === null) return;
@@ -140,9 +143,11 @@ function drawLying(pen, box, requested, used, palette) {
  * @param {Palette} palette
  */
 function drawStanding(pen, box, requested, used, palette) {
-  const height = box.height * Math.min(requested, 1);
+  // Of a box of a few pixels only the colour can be seen.
+  const tiny = box.width < TINY;
+  const height = tiny ? box.height : box.height * Math.min(requested, 1);
   pen.fillRect(box.x, box.y + box.height - height, box.width, height);
-  if (used === null) return;
+  if (used === null || tiny) return;
   pen.fillStyle = palette.mark;
   const inner = Math.max(1.5, box.width * 0.2);
   const usedHeight = box.height * Math.min(used, 1);
@@ -153,9 +158,10 @@ function drawStanding(pen, box, requested, used, palette) {
  * @param {CanvasRenderingContext2D} pen
  * @param {Box} box
  * @param {string} state
+ * @param {boolean} roomy then there are words above, which lines would make hard to read
  * @param {Palette} palette
  */
-function drawState(pen, box, state, palette) {
+function drawState(pen, box, state, roomy, palette) {
   if (!state) return;
   const cordoned = state.startsWith("Cordoned");
   pen.strokeStyle = cordoned ? palette.muted : palette.bad;
@@ -163,7 +169,7 @@ function drawState(pen, box, state, palette) {
   pen.beginPath();
   for (let x = box.x - box.height; x < box.x + box.width; x += 6) {
     pen.moveTo(x, box.y + box.height);
-    pen.lineTo(x + box.height, box.y);
+    pen.lineTo(x + box.height * (roomy ? LYING : 1), box.y + box.height * (roomy ? 1 - LYING : 0));
   }
   pen.stroke();
   if (!cordoned) outline(pen, box, palette.bad, 3);
@@ -177,10 +183,11 @@ function drawState(pen, box, state, palette) {
  * @param {Palette} palette
  */
 function drawWords(pen, box, cluster, share, palette) {
-  const middle = box.y + (box.height * 0.74) / 2;
+  const middle = box.y + (box.height * (1 - LYING)) / 2;
   pen.font = `11px ${FONT}`;
   pen.fillStyle = palette.muted;
-  const note = percent(share);
+  const state = cluster.text(cluster.nodes.state[box.row]);
+  const note = state ? cut(state, 12) : percent(share);
   const noteWidth = pen.measureText(note).width;
   pen.fillText(note, box.x + box.width - noteWidth - 7, middle + 4);
   pen.font = `12px ${FONT}`;

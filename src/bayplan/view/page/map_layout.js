@@ -23,7 +23,7 @@ const SIZES = [
   [9, 9],
   [7, 7],
 ];
-const NARROWEST_COLUMN = 270;
+const NARROWEST_COLUMN = 190;
 const TITLE = 26;
 const BETWEEN_GROUPS = 18;
 

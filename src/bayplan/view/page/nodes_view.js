@@ -48,8 +48,13 @@ function nodeColumns(first, cluster) {
       wide: true,
       cell: (/** @type {number} */ row) => nameText(cluster().label(row, key)),
     })),
-    { name: "State", wide: true, cell: (row) => nameText(cluster().text(cluster().nodes.state[row]) || "Ready") },
-    { name: "Pods", number: true, cell: (row) => count(cluster().nodes.pods[row]) },
+    {
+      name: "State",
+      wide: true,
+      narrow: true,
+      cell: (row) => nameText(cluster().text(cluster().nodes.state[row]) || "Ready"),
+    },
+    { name: "Pods", number: true, narrow: true, cell: (row) => count(cluster().nodes.pods[row]) },
     ...measures
       .filter((by) => by.resource !== "pods")
       .map((by, index) => ({

@@ -1,7 +1,9 @@
 // The page begins here: it takes the document from its source and draws the view that the address asks for.
 
 import { ClusterTable } from "./cluster.js";
+import { compareView } from "./compare_view.js";
 import { element, emptyNote } from "./elements.js";
+import { movesView, placementsView, policiesView, tablesView } from "./fleet_views.js";
 import { entries, footerParts, headerParts, tiles, tokenForm } from "./frame.js";
 import { mapView } from "./map_view.js";
 import { nodePage, nodesView } from "./nodes_view.js";
@@ -11,6 +13,7 @@ import { podsView } from "./pods_view.js";
 import { readRoute } from "./routes.js";
 import { findSource } from "./source.js";
 import { cut } from "./text.js";
+import { timeView } from "./time_view.js";
 
 /** @import {Context, Drawn, Route, View} from "./document.d.ts" */
 /** @import {State} from "./source.js" */
@@ -23,6 +26,12 @@ const VIEWS = {
   pending: pendingView,
   nodes: nodesView,
   node: nodePage,
+  compare: compareView,
+  time: timeView,
+  placements: placementsView,
+  policies: policiesView,
+  moves: movesView,
+  tables: tablesView,
 };
 
 /** Pages of one thing stand under the list it is in. */
@@ -43,6 +52,7 @@ class Page {
   /** @type {Drawn | null} */
   drawn = null;
   facts = element("div", {});
+  shows = "";
   /** @type {State} */
   state = "report";
   stateText = "";
@@ -66,8 +76,9 @@ class Page {
   #update(view) {
     const context = this.#context(view);
     this.#frame(context);
-    if (this.drawn?.update) this.drawn.update(context);
-    else this.#open(false);
+    if (this.drawn?.update) return this.drawn.update(context);
+    const shows = otherParts(view);
+    if (shows !== this.shows) this.#open(false);
   }
 
   /** @param {boolean} moved whether a person went there, who then is taken to its beginning */
@@ -78,6 +89,7 @@ class Page {
     this.#frame(context);
     const make = VIEWS[context.route.page];
     this.drawn = make ? make(context) : { element: emptyNote("There is no such page.") };
+    this.shows = this.drawn.update ? "" : otherParts(this.view);
     this.content.replaceChildren(this.facts, this.drawn.element);
     if (!moved) return;
     scrollTo(0, 0);
@@ -108,6 +120,8 @@ class Page {
     const foot = `${view.command} ${view.made}`;
     if (this.footer.dataset.shows !== foot) this.footer.replaceChildren(...footerParts(view));
     this.footer.dataset.shows = foot;
+    // A pod's page has a command line of its own.
+    this.footer.hidden = route.page === "pod";
     this.#say(this.state, this.stateText);
   }
 
@@ -147,6 +161,14 @@ class Page {
 function clusterAt(view, route) {
   const named = view.clusters.findIndex((cluster) => cluster.name === (route.query.get("in") ?? ""));
   return named >= 0 ? named : view.clusters.length - 1;
+}
+
+/**
+ * What views without a way to update show: they are made anew only when it is another.
+ * @param {View} view
+ */
+function otherParts({ timeline, placements, policies, moves, tables }) {
+  return JSON.stringify([timeline, placements, policies, moves, tables]);
 }
 
 /**

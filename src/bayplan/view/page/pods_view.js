@@ -37,8 +37,13 @@ export function podsView({ cluster, route }) {
 function podColumns(cluster) {
   return [
     { name: "Pod", cell: (row) => podLink(cluster(), row) },
-    { name: "Namespace", wide: true, cell: (row) => nameText(cluster().text(cluster().pods.namespace[row])) },
-    { name: "State", cell: (row) => stateMark(cluster().text(cluster().pods.state[row])) },
+    {
+      name: "Namespace",
+      wide: true,
+      narrow: true,
+      cell: (row) => nameText(cluster().text(cluster().pods.namespace[row])),
+    },
+    { name: "State", narrow: true, cell: (row) => stateMark(cluster().text(cluster().pods.state[row])) },
     { name: "Node", cell: (row) => nodeLink(cluster(), cluster().podNode(row)) },
     { name: "Owner", wide: true, cell: (row) => nameText(cluster().text(cluster().pods.owner[row])) },
     { name: "Requests", wide: true, cell: (row) => requestWords(cluster(), row) },

@@ -4,7 +4,7 @@ import { element } from "./elements.js";
 
 /** @import {Child} from "./elements.js" */
 
-/** @typedef {{ name: string, cell: (row: number) => Child, wide?: boolean, number?: boolean }} Column */
+/** @typedef {{ name: string, cell: (row: number) => Child, wide?: boolean, number?: boolean, narrow?: boolean }} Column */
 
 const AROUND = 15;
 const PRINTED = 400;
@@ -99,6 +99,7 @@ export class RowWindow {
 
 /** @param {Column} column */
 function columnClass(column) {
-  const names = [column.wide ? "wide" : "", column.number ? "number" : ""].filter(Boolean).join(" ");
-  return names || null;
+  const { wide, number, narrow } = column;
+  const names = [wide && "wide", number && "number", narrow && "narrow"].filter(Boolean);
+  return names.join(" ") || null;
 }

@@ -120,15 +120,21 @@ class ServerSource {
     if (answer.status === 401 || answer.status === 403) throw new Refused(answer.status, await reason(answer));
     const reader = checked(answer).body?.pipeThrough(new TextDecoderStream()).getReader();
     this.#view = null;
-    let rest = "";
+    /** @type {string[]} */
+    let rest = [];
     for (;;) {
       const timer = setTimeout(() => silence.abort(), SILENCE_MS);
       const { done, value } = (await reader?.read()) ?? { done: true, value: "" };
       clearTimeout(timer);
       if (done) return;
-      const lines = (rest + value).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) if (line.trim()) this.#take(JSON.parse(line));
+      // A line of many megabytes comes in many pieces: they are joined once, when its end is there.
+      const [end, ...begun] = value.split("\n");
+      rest.push(end);
+      for (const piece of begun) {
+        const line = rest.join("");
+        rest = [piece];
+        if (line.trim()) this.#take(JSON.parse(line));
+      }
     }
   }
 
