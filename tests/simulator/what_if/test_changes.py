@@ -41,6 +41,9 @@ def test_a_size_names_a_workload_with_or_without_its_namespace() -> None:
     [
         ("deploy/web", "is not a size of a workload; write one such as deploy/web=20"),
         ("deploy/web=many", "is not a size of a workload"),
+        ("deploy/web=--5", "is not a size of a workload"),
+        ("deploy/web=²", "is not a size of a workload"),
+        (f"deploy/web={'9' * 5000}", "is not a size of a workload"),
         ("deploy/web=-1", "is too few; write at least 0"),
         ("dploy/web=1", "did you mean deployment/web?"),
         ("web=1", "write KIND/NAME"),

@@ -21,6 +21,10 @@ NODES = {
         ("zone=a", ["n1"]),
         ("zone==b", ["n2"]),
         ("zone=c", ["m1"]),
+        ("zone!=a", ["n2", "m1"]),
+        ("zone in (a,c)", ["n1", "m1"]),
+        ("zone notin (a)", ["n2", "m1"]),
+        ("kubernetes.io/hostname=n1,zone=a", ["n1"]),
         ("topology.kubernetes.io/zone in (a,b)", ["n1", "n2"]),
         ("!topology.kubernetes.io/zone", ["m1"]),
     ],
@@ -34,7 +38,7 @@ def test_a_name_or_a_selector_chooses(text: str, names: list[str]) -> None:
     [
         ("n11", '--remove: there is no node "n11"; did you mean "n1"?'),
         ("rack=r1", '--remove: no node is selected by "rack=r1"; no node has a label "rack"'),
-        ("zone=z", '--remove: no node is selected by "zone=z"; zone is c'),
+        ("zone=z", '--remove: no node is selected by "zone=z"; zone is a, b, c'),
     ],
 )
 def test_what_chooses_nothing_is_told(text: str, told: str) -> None:

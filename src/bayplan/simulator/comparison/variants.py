@@ -7,6 +7,7 @@ Variants of a configuration: the same with other weights.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 
 from bayplan.errors import InputError
@@ -20,6 +21,7 @@ from bayplan.simulator.weights import weighted
 from bayplan.simulator.world import default_config
 
 MAX_WEIGHT = 100_000
+_DIGITS = re.compile(r"[0-9]{1,9}")
 
 
 def read_weights(text: str) -> dict[str, int]:
@@ -27,7 +29,7 @@ def read_weights(text: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for part in text.split(","):
         name, equals, number = (each.strip() for each in part.partition("="))
-        if not (name and equals and number.isdigit() and 0 < int(number) <= MAX_WEIGHT):
+        if not (name and equals and _DIGITS.fullmatch(number) and 0 < int(number) <= MAX_WEIGHT):
             fix = f"write such as NodeResourcesFit=5,ImageLocality=2, each of 1 to {MAX_WEIGHT}"
             raise InputError(f'"{part}" is no weight', field="--weights", fix=fix)
         if name in found:

@@ -7,6 +7,7 @@ The command line makes them of options, ``reading`` of a file.  What they mean i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -98,11 +99,13 @@ def in_order(changes: Iterable[Change]) -> list[Change]:
 
 # -- as they are written --
 
+_WHOLE = re.compile(r"-?[0-9]{1,20}")
+
 
 def read_scale(text: str, field: str) -> Scale:
     """``deploy/web=20``."""
     what, equals, number = text.rpartition("=")
-    if not equals or not number.strip().lstrip("-").isdigit():
+    if not equals or not _WHOLE.fullmatch(number.strip()):
         raise InputError(f'"{text}" is not a size of a workload', field=field, fix="write one such as deploy/web=20")
     return Scale(read_subject(what, field), at_least(int(number), 0, field, text), text)
 

@@ -10,11 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bayplan.errors import InputError
 from bayplan.objects.mistakes import nearest
-from bayplan.objects.node import REGION_LABELS, ZONE_LABELS, Node
+from bayplan.objects.node import Node
 from bayplan.objects.selector_parsing import parse_selector
 
 _FEW = 5
-_WELL_KNOWN = {"zone": ZONE_LABELS, "region": REGION_LABELS}
 
 
 def named_node(name: str, nodes: Mapping[str, Node], field: str) -> Node:
@@ -31,12 +30,10 @@ def chosen_nodes(text: str, nodes: Mapping[str, Node], field: str) -> list[Node]
     if not any(sign in text for sign in "=!(<>,"):
         return [named_node(text, nodes, field)]
     found = _matching(text, nodes.values(), field)
-    key, equals, value = text.partition("=")
-    for label in reversed(_WELL_KNOWN.get(key.strip(), ())) if not found and equals else ():
-        found = found or _matching(f"{label}={value.lstrip('=')}", nodes.values(), field)
     if found:
         return found
-    known = sorted({node.labels[key] for node in nodes.values() if key in node.labels})
+    key, equals, _ = text.partition("=")
+    known = sorted({labels[key] for labels in map(_labels, nodes.values()) if key in labels})
     hint = f"; {key} is {_some(known)}" if known else f'; no node has a label "{key}"' if equals else ""
     raise InputError(f'no node is selected by "{text}"{hint}', field=field)
 
@@ -46,7 +43,13 @@ def _matching(text: str, nodes: Iterable[Node], field: str) -> list[Node]:
         selector = parse_selector(text)
     except ValueError as error:
         raise InputError(str(error), field=field) from None
-    return [node for node in nodes if selector.matches(node.labels)]
+    return [node for node in nodes if selector.matches(_labels(node))]
+
+
+def _labels(node: Node) -> dict[str, str]:
+    """With ``zone`` and ``region``, unless the node has labels of these names."""
+    usual = {"zone": node.zone, "region": node.region}
+    return {**{key: value for key, value in usual.items() if value}, **node.labels}
 
 
 def _some(names: Sequence[str]) -> str:
