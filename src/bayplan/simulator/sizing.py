@@ -1,21 +1,26 @@
 """
 How many pods workloads ask for: a simulation that memory cannot hold is refused before it begins.
 
-``world`` calls ``check_size``.
+``world`` calls ``check_size``; what a what-if adds is judged by the same numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from bayplan.errors import InputError
 from bayplan.objects import kinds
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.workload import Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
-from bayplan.simulator.loading import Given
+
+if TYPE_CHECKING:  # which reads traces, and these ask how much is too much
+    from bayplan.simulator.loading import Given
 
 MOST_PODS = 5_000_000
 """A pod takes some 4 kB, so these are 20 GB; clusters of today have a few hundred thousand."""
+MOST_NODES = 100_000
+"""That are added; the largest clusters of today have a tenth of it."""
 
 
 def check_size(given: Given) -> None:

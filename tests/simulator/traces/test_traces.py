@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,20 @@ def test_a_seed_leaves_pods_out_where_the_demand_is_less(tmp_path: Path) -> None
     given = loading.read([written(tmp_path, trace, pods=pods)])
     document = simulation.simulate(given, now=0.0, seed=3)
     assert document["summary"]["pods"] == 20
+
+
+def test_a_demand_that_nobody_could_simulate_is_told(tmp_path: Path) -> None:
+    trace = TRACE % ("", "  demand: {resource: cpu, ofCapacity: 1000000000}\n")
+    with pytest.raises(InputError, match=r"spec.demand.ofCapacity: asks for more than 5000000 pods"):
+        simulation.simulate(loading.read([written(tmp_path, trace)]))
+
+
+@pytest.mark.parametrize("harm", ["none", "cut off", "changed"])
+def test_a_file_that_is_not_compressed_well_is_told(tmp_path: Path, harm: str) -> None:
+    many = NODES + "".join(f"m{number},8000,16384,2,T4\n" for number in range(999))
+    packed = bytearray(gzip.compress(many.encode()))
+    packed[40:60] = b"\xff" * 20 if harm == "changed" else packed[40:60]
+    path = written(tmp_path, (TRACE % ("", "")).replace("nodes.csv", "nodes.csv.gz"))
+    (tmp_path / "nodes.csv.gz").write_bytes(many.encode() if harm == "none" else packed[:-12])
+    with pytest.raises(InputError, match=r"nodes.csv.gz: its compression breaks off, or is none"):
+        loading.read([path])

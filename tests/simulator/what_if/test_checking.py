@@ -38,6 +38,8 @@ def deleted(text: str) -> Change:
         ([scaled("deploy/wbe=3")], '--scale: there is no Deployment "wbe" in namespace "default"; did you mean "web"?'),
         ([scaled("ds/agent=3")], "--scale: a DaemonSet has no size of its own"),
         ([scaled("deploy/web=9000000")], "9000000 pods are too many to simulate"),
+        ([Add(1_000_000_000, like="node-1")], "--add: 1000000000 nodes are too many to simulate; write at most 100000"),
+        ([Add(60_000, like="node-1"), Add(50_000, like="node-2")], "--add: 110000 nodes are too many to simulate"),
         ([deleted("pdb/web")], '--delete: there is no PodDisruptionBudget "web"'),
         ([Drain("node-1"), Drain("node-1")], "--drain: node-1 is drained twice"),
         ([Drain("node-1"), Remove("node-1")], "--drain: node-1 is drained and removed; leave one of them out"),

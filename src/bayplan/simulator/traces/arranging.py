@@ -17,6 +17,7 @@ from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.objects.resources import CPU, EPHEMERAL_STORAGE, MEMORY, Resources
+from bayplan.simulator.sizing import MOST_PODS
 from bayplan.simulator.traces.trace_file import Demand
 
 
@@ -59,6 +60,9 @@ def _demanding(
     if not wanted or not asked:
         who = "nodes have" if not wanted else "pods ask for"
         raise InputError(f"{who} no {resource}", source=arrangement.place, field="spec.demand.resource")
+    if wanted / asked * len(pods) > MOST_PODS:
+        problem = f"asks for more than {MOST_PODS} pods, which are too many to simulate"
+        raise InputError(problem, source=arrangement.place, field="spec.demand.ofCapacity", fix="write a smaller one")
     while asked > wanted:
         asked -= amount_of(pods.pop(random.randrange(len(pods))).requests, resource)
     if asked == wanted or len(pods) < len(originals):

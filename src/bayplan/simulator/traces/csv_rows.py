@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
@@ -69,8 +70,11 @@ def rows(path: Path, needed: Mapping[str, str]) -> Iterator[Row]:
             yield from _rows(file, source, needed)
     except FileNotFoundError:
         raise InputError("no such file", source=source, fix="check the path that the trace names") from None
-    except (OSError, EOFError) as error:
-        raise cannot_be_read(error if isinstance(error, OSError) else OSError(str(error)), source) from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        problem = "its compression breaks off, or is none"
+        raise InputError(problem, source=source, fix=f"compress it with gzip: {error}") from None
+    except OSError as error:
+        raise cannot_be_read(error, source) from None
 
 
 def _opened(path: Path) -> IO[str]:

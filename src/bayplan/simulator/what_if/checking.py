@@ -15,7 +15,7 @@ from bayplan.objects.meta import ApiObject
 from bayplan.objects.node import Node
 from bayplan.simulator.explain.explanation import known_subjects
 from bayplan.simulator.explain.subject import POD
-from bayplan.simulator.sizing import MOST_PODS
+from bayplan.simulator.sizing import MOST_NODES, MOST_PODS
 from bayplan.simulator.what_if import chosen_workloads
 from bayplan.simulator.what_if.changes import Add, Change, Delete, Drain, Reconfigure, Remove, Scale
 from bayplan.simulator.what_if.chosen_nodes import chosen_nodes, named_node
@@ -73,6 +73,10 @@ class _Search:
             case Add():
                 like = self._templates[change.template] if change.template else self._node(change.like, "--like")
                 meant.added.append((change, like))
+                count = sum(add.count for add, _ in meant.added)
+                if count > MOST_NODES:
+                    problem = f"{count} nodes are too many to simulate"
+                    raise InputError(problem, field="--add", fix=f"write at most {MOST_NODES} in all")
             case Delete():
                 meant.deleted += self._deleted(change)
             case Scale():
