@@ -30,6 +30,7 @@ from bayplan.objects.workload import (
 )
 from bayplan.simulator.cluster import SimulatedCluster
 from bayplan.simulator.controllers import node_lifecycle
+from bayplan.simulator.controllers.daemons import node_of
 from bayplan.simulator.controllers.disruption_budgets import DisruptionController
 from bayplan.simulator.controllers.volumes import Held, Volumes
 from bayplan.simulator.controllers.workloads import Workloads
@@ -96,13 +97,15 @@ class Changes:
         """These nodes are gone together: no pod of one comes to another of them, and each pod is looked at once."""
         lost = {node.name: node for node in nodes}
         daemons = [pod for pod in self._cluster.living() if pod.controller and pod.controller.kind == "DaemonSet"]
+        leaving: list[Pod] = []
         for name in lost:
-            self._workloads.node_changed(name, None, daemons)
+            leaving += self._workloads.node_changed(name, None, daemons)[1]
             self._volumes.node_changed(name, None)
             self.on_node(name, None)
         self._cluster.lose_nodes(set(lost))
         self._cluster.events.extend(NodeDeleted(node) for node in lost.values())
         self._cluster.revision += 1
+        self._dismiss(leaving)
 
     # -- coming, and saying something else --
 
@@ -177,11 +180,15 @@ class Changes:
         elif old is not None:
             cluster.lose_node(name)
             cluster.events.append(NodeDeleted(old))
-        for pod in leaving:
-            if cluster.pod(pod.key) is not None:
-                cluster.end(pod, SCALED_IN, f"{name} is not a node for its DaemonSet any more")
+        self._dismiss(leaving)
         for pod in made:
             cluster.add_pod(pod)
+
+    def _dismiss(self, daemons: Iterable[Pod]) -> None:
+        """Pods that DaemonSets take away; those that were on a node that is gone went with it."""
+        for pod in daemons:
+            if self._cluster.pod(pod.key) is not None:
+                self._cluster.end(pod, SCALED_IN, f"{node_of(pod)} is not a node for its DaemonSet any more")
 
     def _taint_by_condition(self) -> None:
         for node in node_lifecycle.tainted(self._workloads.nodes):

@@ -38,6 +38,13 @@ def test_a_daemon_is_not_missed_with_its_node() -> None:
     assert (document["pending"], document["lost"], document["worseOff"]) == ([], [], 0)
 
 
+def test_a_daemon_that_waited_for_room_goes_with_its_node() -> None:
+    full = pod("full", "4", nodeName="n1")
+    document = asked([*NODES, full, workload("DaemonSet", "agent")], Remove("n1"))
+    assert (document["before"]["pending"], document["after"]["pending"]) == (1, 0)
+    assert (keys(document["lost"]), document["pending"], document["gone"]) == (["full"], [], [])
+
+
 def test_pods_that_have_no_room_any_more_say_why() -> None:
     document = asked([*FULL, pod("big", "2", nodeName="n2")], Remove("n1"))
     assert keys(document["pending"]) == ["web-0", "web-2"]

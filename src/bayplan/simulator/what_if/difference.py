@@ -13,6 +13,7 @@ from typing import Any
 
 from bayplan.controllers.rebalancer.protection import belongs_to_its_node
 from bayplan.objects.pod import Pod
+from bayplan.simulator.controllers.daemons import node_of
 from bayplan.simulator.pod_records import DELETED, SCALED_IN, Record
 from bayplan.simulator.report.simulation_report import GATED, IGNORED, state_of
 from bayplan.simulator.world import World
@@ -79,10 +80,10 @@ def _judge(
 ) -> None:
     told = _told(world, first.pod)
     if last.is_gone:
-        if last.ended in ASKED_FOR:
-            found.gone.append({**told, "from": node or None, "message": last.message or "scaled in"})
-        elif belongs_to_its_node(last.pod) and last.pod.node_name in lost_nodes:
+        if belongs_to_its_node(last.pod) and node_of(last.pod) in lost_nodes:
             pass
+        elif last.ended in ASKED_FOR:
+            found.gone.append({**told, "from": node or None, "message": last.message or "scaled in"})
         elif world.workloads.looks_after(last.pod):
             found.pending.append({**told, "from": node or None, "message": _NOT_MADE_YET})
         else:
