@@ -64,7 +64,7 @@ def fit(
             "--count",
             metavar="N",
             min=1,
-            help="With --node-template and --make-room: so many pods.  Default: as many as the file says.",
+            help="With --node-template and --make-room: so many more pods.  Default: as the file says.",
             show_default=False,
         ),
     ] = None,

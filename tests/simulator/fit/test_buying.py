@@ -37,6 +37,13 @@ def test_the_cheapest_mixture_is_bought() -> None:
     assert (document["wanted"], document["fits"], document["total"]["price"]) == (5, 0, 4.8)
 
 
+def test_a_workload_that_runs_already_only_grows() -> None:
+    web = workload("Deployment", "web", "1", replicas=2)
+    larger = {**web, "spec": {**web["spec"], "replicas": 6}}
+    document = bought([node("n1"), web], offer("m5", "1"), asked=larger)
+    assert (document["wanted"], document["fits"], document["total"]["nodes"]) == (4, 2, 2)
+
+
 def test_pods_without_a_controller_are_tried_again_with_every_list() -> None:
     pods = [pod(f"p{number}", "3") for number in range(5)]
     document = bought([node("n1"), *pods], offer("a", "3", 5.0), offer("b", "6", 2.0))

@@ -44,6 +44,20 @@ def test_a_workload_grows(kind: str) -> None:
     assert filled(NODES, workload(kind, "web", "2", replicas=99))["fits"] == 3
 
 
+@pytest.mark.parametrize("kind", ["ReplicaSet", "StatefulSet"])
+def test_a_workload_that_runs_already_keeps_its_pods(kind: str) -> None:
+    web = workload(kind, "web", "1", replicas=2)
+    document = filled([*NODES, web], web)
+    assert (document["fits"], document["preempted"]) == (4, [])
+    assert sum(document["perNode"].values()) == 4
+
+
+def test_a_deployment_that_runs_already_keeps_its_pods() -> None:
+    web = workload("Deployment", "web", "1", replicas=2)
+    document = filled([*NODES, web], {**web, "spec": {**web["spec"], "replicas": 30}})
+    assert (document["fits"], document["preempted"]) == (4, [])
+
+
 def test_pods_that_wait_come_first() -> None:
     assert filled([*NODES, pod("waits", "2")], pod("more", "2"))["fits"] == 2
 

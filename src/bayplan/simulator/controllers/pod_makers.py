@@ -150,7 +150,7 @@ class StatefulPods(Controller):
         self.wanted = spec.replicas or 0
         self._set = owner
         self._start = spec.ordinals.start if spec.ordinals is not None else 0
-        self._is_parallel = spec.pod_management_policy == "Parallel"
+        self.is_parallel = spec.pod_management_policy == "Parallel"
         self._revision = maker.names.template_hash(spec.template)
         self._bound = {pod.name: bool(pod.node_name) for pod in existing}
 
@@ -197,7 +197,7 @@ class StatefulPods(Controller):
             if name not in self._bound:
                 made.append(self._pod(ordinal, name))
                 self._bound[name] = False
-            if not self._is_parallel and not self._bound[name]:
+            if not self.is_parallel and not self._bound[name]:
                 break
         return made
 

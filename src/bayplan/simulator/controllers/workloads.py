@@ -168,6 +168,16 @@ class Workloads:
             return self._has_set(thing)
         return _key(thing) in self._controllers
 
+    def grow_from(
+        self, thing: Deployment | ReplicaSet | ReplicationController | StatefulSet, pods: Iterable[Pod]
+    ) -> int:
+        """How large a workload is that is there already; from now on a StatefulSet makes all it lacks at once."""
+        own = self._replica_set_of(thing) if isinstance(thing, Deployment) else thing
+        controller = self._controllers[_key(own)]
+        if isinstance(controller, StatefulPods):
+            controller.is_parallel = True
+        return max(controller.wanted, sum(self._controller_of(pod) is controller for pod in pods))
+
     def remove(self, thing: ApiObject, pods: Iterable[Pod]) -> tuple[list[ApiObject], list[Pod]]:
         """A workload goes: the objects and the pods that go with it."""
         owned: list[ApiObject] = [thing]

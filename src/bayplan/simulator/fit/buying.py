@@ -80,7 +80,8 @@ class _Buying:
         if self._kind is not None:
             more = MorePods(self._world, self._kind, may_preempt=True)
             more.begin()
-            more.make(self._kind.replicas if self._count is None else self._count)
+            missing = max(0, self._kind.replicas - more.present)
+            more.make(missing if self._count is None else self._count)
             self._wanted = len(more.made)
             yield True
             records = self._world.cluster.records

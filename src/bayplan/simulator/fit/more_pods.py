@@ -62,12 +62,16 @@ class MorePods:
         """Their uids."""
         self.example: Pod | None = None
         """One of them, as its file has it."""
+        self.present = 0
+        """How many pods its workload has already; they stay."""
 
     def begin(self) -> None:
-        """What comes beside them is there, and a workload that wants none yet."""
+        """What comes beside them is there, and a workload that wants none yet, unless it runs already."""
         thing = self._kind.thing
-        if isinstance(thing, Pod):
+        if isinstance(thing, Pod) or self._world.workloads.knows(thing):
             self._world.changes.play([(True, each) for each in self._kind.beside])
+            if not isinstance(thing, Pod):
+                self.present = self._world.workloads.grow_from(thing, self._world.cluster.living())
             return
         spec = replace(thing.spec, replicas=0)
         if isinstance(thing, StatefulSet):
@@ -80,7 +84,7 @@ class MorePods:
             for _ in range(count):
                 self._world.cluster.add_pod(self._taken(copy_of(thing, len(self.made) + 1)))
         else:
-            wanted = replace(thing.spec, replicas=len(self.made) + count)
+            wanted = replace(thing.spec, replicas=self.present + len(self.made) + count)
             self._world.changes.rescale(thing.evolve(spec=wanted), self._taken)
 
     def _taken(self, pod: Pod) -> Pod:
