@@ -51,6 +51,15 @@ def test_pods_without_a_controller_are_tried_again_with_every_list() -> None:
     assert document["pending"] == []
 
 
+def test_who_is_pushed_away_is_held_as_well() -> None:
+    high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 9}
+    low = [pod(f"low-{number}", "2", nodeName="n1") for number in range(2)]
+    important = workload("Deployment", "important", "2", replicas=2, pods={"priorityClassName": "high"})
+    document = bought([node("n1"), high, *low], offer("m5", "4"), asked=important)
+    assert [each["name"] for each in document["preempted"]] == ["low-0", "low-1"]
+    assert (document["fits"], document["total"]["nodes"], document["perNode"]) == (2, 1, {"m5-new-1": 2})
+
+
 def test_what_no_template_holds_is_told() -> None:
     document = bought([node("n1"), pod("huge", "64")], offer("m5", "4"))
     assert document["buy"] == []

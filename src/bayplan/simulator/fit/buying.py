@@ -70,6 +70,8 @@ class _Buying:
         """Pods that had a node before anything was bought."""
         self._plan: Plan = {}
         self._left: list[dict[str, Any]] = []
+        self._preempted: list[Pod] = []
+        """Who had to go for the pods that the question is about."""
         self._wanted = self._fits = 0
         self._least: dict[str, int] = {}
 
@@ -77,6 +79,7 @@ class _Buying:
         return next(self._steps, None) is not None
 
     def _tried(self) -> Generator[bool, None, None]:
+        before = [pod for pod in self._world.cluster.living() if pod.node_name]
         if self._kind is not None:
             more = MorePods(self._world, self._kind, may_preempt=True)
             more.begin()
@@ -86,6 +89,10 @@ class _Buying:
             yield True
             records = self._world.cluster.records
             self._fits = sum(bool(records[uid].pod.node_name) for uid in more.made)
+            self._preempted = [pod for pod in before if records[pod.uid].is_gone]
+            if self._preempted:  # they want to be held as well
+                self._make_again(self._preempted)
+                yield True
         self._settled = {pod.uid for pod in self._world.cluster.living() if pod.node_name}
         waiting = self._waiting()
         if not waiting:
@@ -133,10 +140,15 @@ class _Buying:
         for pod in moved:
             if pod.node_name not in names:
                 cluster.end(pod, DELETED, "put back")
+        self._make_again(moved)
+
+    def _make_again(self, pods: Sequence[Pod]) -> None:
+        """Pods that are gone wait once more, where no controller sees to it."""
+        for pod in pods:
             if not self._world.workloads.looks_after(pod):
                 meta = replace(pod.metadata, uid=f"{pod.uid}+")
                 again = pod.evolve(metadata=meta, spec=replace(pod.spec, node_name=""), status=PodStatus())
-                cluster.add_pod(again)
+                self._world.cluster.add_pod(again)
 
     def _told(self, pod: Pod) -> dict[str, Any]:
         record = self._world.cluster.records[pod.uid]
@@ -164,6 +176,9 @@ class _Buying:
             "total": {"nodes": sum(chosen.values()), "price": round(cost, 6)},
             "atLeast": self._least,
             "pending": self._left,
+            "preempted": [
+                {"namespace": pod.namespace, "name": pod.name, "from": pod.node_name} for pod in self._preempted
+            ],
         }
 
 
