@@ -37,6 +37,12 @@ def test_the_last_one_may_be_small() -> None:
     assert bought({"small": 1.0, "large": 1.9}, {"small": 1, "large": 2}, 5)[0] == {"large": 2, "small": 1}
 
 
+def test_several_small_ones_may_come_in_the_place_of_a_large_one() -> None:
+    """Two large ones hold all but two pods; a third would cost more than two small ones."""
+    assert bought({"small": 1.0, "large": 3.5}, {"small": 1, "large": 7}, 16)[0] == {"large": 2, "small": 2}
+    assert bought({"small": 1.0, "large": 3.0}, {"small": 1, "large": 7}, 17)[0] in ({"large": 3}, {"large": 2, "small": 3})
+
+
 def test_templates_are_put_together_where_one_alone_cannot_do() -> None:
     assert bought({"a": 1.0, "b": 1.0}, {"a": 2, "b": 2}, 10, most={"a": 6, "b": 6})[0] in (
         {"a": 3, "b": 2}, {"a": 2, "b": 3},

@@ -7,6 +7,7 @@ one alone cannot hold everything, others are added; then dear nodes are left out
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterator, Mapping
 
 Plan = dict[str, int]
@@ -83,23 +84,44 @@ class _Search:
                 low = middle
 
     def _improve(self, plan: Plan) -> Generator[Plan, int, None]:
-        """One dear node less, or a cheaper one in its place, while that holds as much."""
+        """One dear node less, or as few cheaper ones in its place as do, while that holds as much."""
         left = self._best[0]
         better: Plan | None = plan
         while better is not None:
             plan, better = better, None
-            for other in self._cheaper(plan):
-                if (yield from self._try(other)) <= left:
-                    better = other
+            for fewer, name, most in self._cheaper(plan):
+                better = yield from self._fewest(fewer, name, most, left)
+                if better is not None:
                     break
 
-    def _cheaper(self, plan: Plan) -> Iterator[Plan]:
+    def _fewest(self, start: Plan, name: str, most: int, left: int) -> Generator[Plan, int, Plan | None]:
+        """As few more of a template as leave no more pods than ``left``; None if ``most`` do not either."""
+
+        def with_more(count: int) -> Plan:
+            return {**start, name: start.get(name, 0) + count}
+
+        if (yield from self._try(with_more(most))) > left:
+            return None
+        low, high = min(0, most - 1), most
+        while high - low > 1:
+            middle = (low + high) // 2
+            if (yield from self._try(with_more(middle))) <= left:
+                high = middle
+            else:
+                low = middle
+        return with_more(high)
+
+    def _cheaper(self, plan: Plan) -> Iterator[tuple[Plan, str, int]]:
+        """Without one node: what is left, what may come in its place, and how many of it cost less."""
         for dear in sorted(plan, key=lambda name: -self._prices[name]):
             if plan[dear]:
                 fewer = {**plan, dear: plan[dear] - 1}
-                yield fewer
-                cheaper = [name for name in self._prices if self._prices[name] < self._prices[dear]]
-                yield from ({**fewer, name: fewer.get(name, 0) + 1} for name in cheaper)
+                yield fewer, dear, 0
+                for name, price in self._prices.items():
+                    # Not more than one less than the ratio where it is whole: that would cost the same.
+                    most = math.ceil(round(self._prices[dear] / price, 9)) - 1
+                    if most:
+                        yield fewer, name, most
 
     def _price(self, plan: Plan) -> float:
         return sum(self._prices[name] * count for name, count in plan.items())
