@@ -68,9 +68,16 @@ def test_weights_and_plugins_are_runs(shell: Shell, cluster: str) -> None:
         (("--weights", "x"), 'error: --weights: "x" is no weight'),
         (("--config", "cluster.yaml"), "error: cluster.yaml: expected one KubeSchedulerConfiguration"),
         (("--weights", "NodeResourcesFit=3", "--price", "free"), 'error: --price: "free" is no price'),
+        (("--weights", "NodeResourcesFit=3", "--price", "m=1e308"), 'error: --price: "m=1e308" is no price'),
+        (("--weights", "NodeResourcesFit=3", "--price", "m=1", "--price", "m=2"), "error: --price: m has two prices"),
     ],
 )
 def test_bad_input_is_one_line(shell: Shell, cluster: str, arguments: tuple[str, ...], told: str) -> None:
     ended = shell.run("compare", "-f", cluster, *arguments)
     assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
     assert ended.err.startswith(told)
+
+
+def test_a_price_for_nodes_that_are_not_there_is_warned_of(shell: Shell, cluster: str) -> None:
+    ended = shell.run("compare", "-f", cluster, "--config", "packing.yaml", "--price", "m5.large=2")
+    assert ended.err == 'warning: --price m5.large: no node is of the instance type "m5.large", nor of any other\n'

@@ -67,6 +67,8 @@ def test_nodes_that_can_be_emptied_and_room_that_can_be_made(shell: Shell, clust
         (("--shrink", "--preempt"), "error: --preempt: has no effect on this question"),
         (("--node-template", "m5.yaml", "--price", "cheap"), 'error: --price: "cheap" is no price'),
         (("--node-template", "m5.yaml", "--price", "-1"), 'error: --price: "-1" is no price; write a number above 0'),
+        (("--node-template", "m5.yaml", "--price", "1e308"), 'error: --price: "1e308" is no price; write a number above'),
+        (("--node-template", "m5.yaml", "--price", "m5=1", "--price", "m5=2"), "error: --price: m5 has two prices"),
         (("--node-template", "m5.yaml", "--price", "m6=1"), 'error: --price: no template is called "m6"; write m5'),
         (("--node-template", "m5.yaml", "--price", "1", "--price", "2"), "error: --price: there are more prices than"),
         (("--node-template", "m5.yaml", "--node-template", "m5.yaml"), 'error: --node-template: two templates are called "m5"'),

@@ -133,11 +133,13 @@ def _prices(texts: Sequence[str]) -> dict[str, float]:
     found: dict[str, float] = {}
     for text in texts:
         name, equals, number = text.rpartition("=")
+        if name in found:
+            raise InputError(f"{name} has two prices", field="--price", fix="leave one of them out")
         try:
             found[name] = float(number)
         except ValueError:
             found[name] = -1.0
-        if not equals or not name or not 0 <= found[name] < float("inf"):
+        if not equals or not name or not 0 <= found[name] <= options.MOST_PRICE:
             raise InputError(f'"{text}" is no price', field="--price", fix="write such as m5.large=0.096")
     return found
 

@@ -209,12 +209,15 @@ def _prices(texts: Sequence[str], names: Sequence[str]) -> dict[str, float]:
             name = names[position]
         if name not in names:
             raise InputError(f'no template is called "{name}"', field="--price", fix=f"write {' or '.join(names)}")
+        if name in found:
+            raise InputError(f"{name} has two prices", field="--price", fix="leave one of them out")
         try:
             found[name] = float(number)
         except ValueError:
             raise InputError(f'"{number}" is no price', field="--price", fix="write a number such as 0.12") from None
-        if not 0 < found[name] < float("inf"):
-            raise InputError(f'"{number}" is no price', field="--price", fix="write a number above 0")
+        if not 0 < found[name] <= options.MOST_PRICE:
+            fix = f"write a number above 0, up to {options.MOST_PRICE:g}"
+            raise InputError(f'"{number}" is no price', field="--price", fix=fix)
     missing = [name for name in names if name not in found]
     if missing:
         raise InputError(f"{missing[0]} has no price", field="--price", fix="give every template one, or none")

@@ -194,6 +194,10 @@ def read_report(path: str | None) -> ReportFile | None:
     return ReportFile(path)
 
 
+MOST_PRICE = 1e12
+"""Of one node; sums stay numbers."""
+
+
 def read_now(text: str | None) -> float | None:
     """``--now`` as epoch seconds."""
     from bayplan.objects.times import parse_time

@@ -67,6 +67,10 @@ def compare(
         run.world = assemble(run.given, seed=seed, now=now, prospects=(), warn=warn)
         run.stopped = simulation.run(run.world, progress=progress, is_enough=run.note)
     told = [_measured(run, prices) for run in runs]
+    known = measures.kinds_of_nodes(runs[0].ended)
+    for kind in (each for each in prices if each not in known):
+        there = f"; there are {', '.join(sorted(known))}" if known else ", nor of any other"
+        warn(f'--price {kind}: no node is of the instance type "{kind}"{there}')
     document = {
         "apiVersion": API_VERSION,
         "kind": "Comparison",

@@ -81,9 +81,17 @@ def spread(world: World, pods: Iterable[Pod]) -> float:
     return round(sum(widths) / len(widths), 3)
 
 
+def kinds_of_nodes(world: World) -> set[str]:
+    """The instance types that there are."""
+    return {kind for node in world.workloads.nodes.values() if (kind := _kind(node))}
+
+
 def _price(node: Node, prices: Mapping[str, float]) -> float:
-    kind = next((node.labels[label] for label in KIND_LABELS if node.labels.get(label)), "")
-    return prices.get(kind, 1.0)
+    return prices.get(_kind(node), 1.0)
+
+
+def _kind(node: Node) -> str:
+    return next((node.labels[label] for label in KIND_LABELS if node.labels.get(label)), "")
 
 
 def better(runs: Sequence[dict[str, Any]]) -> dict[str, list[str]]:
