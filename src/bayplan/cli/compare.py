@@ -92,6 +92,7 @@ def _runs(
     from bayplan.simulator import loading
     from bayplan.simulator.comparison import comparing, variants
     from bayplan.simulator.comparison.comparing import Run
+    from bayplan.simulator.weights import reweighted
     from bayplan.simulator.what_if.reading import refuse_timetables
 
     if not (configs or new_plugins or weights):
@@ -109,7 +110,7 @@ def _runs(
     for spec in new_plugins:
         extra = registry([spec]).extra
         found.append((extra[0], dataclasses.replace(first, plugins=Plugins(known, (*own, *extra)))))
-    found += [(text, variants.reweighted(first, each)) for text, each in zip(weights, asked, strict=True)]
+    found += [(text, reweighted(first, each, "--weights")) for text, each in zip(weights, asked, strict=True)]
     if len(found) == 1:
         found.insert(0, (BASE, base))
     return [Run(name, each, before) for name, each in _named(found)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bayplan.simulator.comparison.comparing import Run, afresh, compare, nodes_of
-from bayplan.simulator.comparison.variants import reweighted
+from bayplan.simulator.weights import reweighted
 from bayplan.simulator.loading import Given, documents_of, load
 from tests.simulator.support import START, ZONE, Manifest, config, node, pod, workload
 from tests.simulator.what_if.asking import on
@@ -95,7 +95,7 @@ def test_prices_go_by_the_kind_of_node() -> None:
 def test_other_weights_are_another_run() -> None:
     objects = [*NODES, pod("there", "1", nodeName="n1", meta={"labels": {"app": "web"}}), pod("next", "1")]
     base = given(*objects)
-    other = reweighted(base, {"NodeResourcesFit": 100})
+    other = reweighted(base, {"NodeResourcesFit": 100}, "--weights")
     assert base.config is None
     assert other.config is not None
     assert {(each.name, each.weight) for each in other.config.profiles[0].plugins.score.enabled} == {

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bayplan.errors import InputError
-from bayplan.simulator.comparison.variants import read_weights, reweighted
-from bayplan.simulator.loading import documents_of, load
-from tests.simulator.support import node
+from bayplan.simulator.comparison.variants import read_weights
 
 
 def test_weights_are_names_and_numbers() -> None:
@@ -23,8 +21,3 @@ def test_what_is_no_weight_is_told(text: str) -> None:
 def test_one_plugin_has_one_weight() -> None:
     with pytest.raises(InputError, match="A has two weights"):
         read_weights("A=1,A=2")
-
-
-def test_a_plugin_that_is_not_there_is_told() -> None:
-    with pytest.raises(InputError, match='did you mean "NodeResourcesFit"'):
-        reweighted(load(documents_of([node("n1")])), {"NodeResourceFit": 1})

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import pickle
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -107,7 +109,16 @@ _parcel: list[tuple[Payload, list[str]]] = []
 
 def _begin(parcel: bytes) -> None:
     quiet_logs()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _parcel[:] = [pickle.loads(parcel)]
+
+
+def _end_with_parent() -> None:
+    """A parent that is killed tells nobody, and its workers would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _run(scenario: Scenario) -> Result:

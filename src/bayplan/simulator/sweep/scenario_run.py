@@ -17,9 +17,8 @@ from bayplan.framework.config.loading import load_config
 from bayplan.framework.config.model import SchedulerConfig
 from bayplan.framework.profile import build_profiles
 from bayplan.objects.node import Node
-from bayplan.objects.pod import Pod
 from bayplan.objects.resources import CPU, MEMORY
-from bayplan.plugins.defaults import DEFAULT_PLUGINS, OWN_PLUGINS
+from bayplan.plugins.defaults import DEFAULT_PLUGINS
 from bayplan.plugins.plugin_set import Plugins, mistakes_of, registry
 from bayplan.simulator import loading, simulation
 from bayplan.simulator.load.simulated_load import LoadOptions
@@ -28,8 +27,8 @@ from bayplan.simulator.sweep import measures, variants
 from bayplan.simulator.sweep.measures import Value
 from bayplan.simulator.sweep.payload import Payload
 from bayplan.simulator.sweep.scenarios import Scenario
-from bayplan.simulator.weights import weighted
-from bayplan.simulator.world import assemble, default_config
+from bayplan.simulator.weights import reweighted
+from bayplan.simulator.world import assemble
 
 MOST_SWEEPS = 4
 """How many a worker of a long-lived scheduler remembers."""
@@ -95,15 +94,9 @@ class Clusters:
         written = self._config(scenario.config)
         config = written[0] if written is not None else given.config
         weights = self._payload.grid.weights.get(scenario.weights)
-        plugins = given.plugins
-        if weights and config is None:
-            pods = [each for each in given.objects if isinstance(each, Pod)]
-            config, plugins = default_config(pods), plugins._replace(extra=OWN_PLUGINS)
-        if weights:
-            assert config is not None
-            config = weighted(config, weights)
         warnings = given.warnings if written is None else [*given.warnings, *written[1]]
-        return replace(given, config=config, plugins=plugins, warnings=warnings)
+        configured = replace(given, config=config, warnings=warnings)
+        return reweighted(configured, weights, "spec.grid.weights") if weights else configured
 
     def _config(self, name: str) -> tuple[SchedulerConfig, list[str]] | None:
         if name not in self._configs:
