@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -68,13 +69,28 @@ def test_a_worker_that_is_killed_loses_nothing(sweep: Path, rows_of_one_process:
 
     def kill_one(done: int, total: int) -> None:
         if done == 5 and not killed:
-            child = _children()[-1]
+            child = _children(os.getpid())[-1]
             os.kill(child, signal.SIGKILL)
             killed.append(child)
 
     running.run(sweep, out, Means(2), tell=kill_one)
     assert killed
     assert out.read_bytes() == rows_of_one_process
+
+
+@pytest.mark.slow
+def test_workers_end_with_a_sweep_that_is_killed(sweep: Path) -> None:
+    sweep.write_text(SWEEP.replace("seed: 0:3", "seed: 0:1000"))
+    command = [sys.executable, "-m", "bayplan", "sweep", str(sweep), "--workers", "2", "--out", "killed.csv"]
+    with subprocess.Popen(command, cwd=sweep.parent, stderr=subprocess.DEVNULL) as begun:
+        while len(workers := _children(begun.pid)) < 2:
+            assert begun.poll() is None
+            time.sleep(0.05)
+        ends = [os.pidfd_open(worker) for worker in workers]
+        begun.kill()
+    for end in ends:
+        assert select.select([end], [], [], 60)[0], "it still runs"
+        os.close(end)
 
 
 def test_a_sweep_that_was_stopped_goes_on_where_it_was(sweep: Path, rows_of_one_process: bytes) -> None:
@@ -114,7 +130,14 @@ def test_parquet_and_a_picture(sweep: Path) -> None:
         ("[none, topology.kubernetes.io/zone=eu-a]", "[eu-a-9]", 'sweep.yaml: grid.outage: there is no node "eu-a-9"; did you mean "eu-a-2"?'),
         ("scale: [1, 1.5]", "scale: {more: {deployment/nope: 3}}", 'sweep.yaml: grid.scale: there is no Deployment "nope" in namespace "default"'),
         ("scale: [1, 1.5]", "scale: {more: {daemonset/agent: 3}}", 'sweep.yaml: grid.scale: a DaemonSet has no size of its own'),
-        ("NodeResourcesFit: 5", "NodeResourceFit: 5", "NodeResourceFit"),
+        ("NodeResourcesFit: 5", "NodeResourceFit: 5", 'sweep.yaml: spec.grid.weights: there is no plugin "NodeResourceFit"; did you mean "NodeResourcesFit"?'),
+        ("NodeResourcesFit: 5", "NodeResourcesFit: 0", "must be greater than or equal to 1, not 0"),
+        ("seed: 0:3", "seed: 0:1000000000", 'spec.grid.seed: "0:1000000000" are too many; write at most 1000000'),
+        ("seed: 0:3", "seed: [1, 2, 1]", "spec.grid.seed: 1 is there twice; leave one of them out"),
+        ("scale: [1, 1.5]", "scale: [1, -2]", "spec.grid.scale: -2: -2 is no size; write a factor such as 1.5, or {deployment/web: 20}"),
+        ("scale: [1, 1.5]", "scale: {more: {deployment/web: many}}", "spec.grid.scale: more:"),
+        ("  grid:", "  for: -5m\n  grid:", "for: -5m is less than nothing; write a duration such as 10m"),
+        ("  grid:", "  measures: {bound: {resource: cpu, atArrival: 50}}\n  grid:", 'spec.measures: "bound" is the name of a column; give it another name'),
         ("seed: 0:3", "seed: 3:0", 'spec.grid.seed: "3:0" has no seed in it; write the end behind the first, such as 0:10'),
         ("cluster.yaml", "nope.yaml", "nope.yaml: no such file or folder; check the path"),
         ("kind: Sweep", "kind: Sweeep", "this is no sweep: bayplan.io/v1alpha1, Sweeep"),
@@ -128,6 +151,12 @@ def test_what_is_wrong_is_one_line(sweep: Path, old: str, new: str, line: str) -
         running.run(sweep, sweep.parent / "rows.csv", Means(1))
     assert line in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_picture_that_cannot_be_written_is_told_before_anything_runs(sweep: Path) -> None:
+    with pytest.raises(InputError, match=r"--plot: there is no folder .*nowhere"):
+        running.run(sweep, sweep.parent / "rows.csv", Means(1), plot=sweep.parent / "nowhere" / "rows.svg")
+    assert not (sweep.parent / "rows.csv").exists()
 
 
 @pytest.mark.slow
@@ -170,10 +199,10 @@ def test_an_address_without_a_dask_scheduler_is_one_line(sweep: Path, monkeypatc
         running.run(sweep, sweep.parent / "rows.csv", Means(on="tcp://127.0.0.1:9"))
 
 
-def _children() -> list[int]:
+def _children(parent: int) -> list[int]:
     """Processes that this one began and that run scenarios."""
     found = []
-    for path in Path(f"/proc/{os.getpid()}/task").glob("*/children"):
+    for path in Path(f"/proc/{parent}/task").glob("*/children"):
         for child in path.read_text().split():
             if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
                 found.append(int(child))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from bayplan.simulator.comparison.comparing import Run, afresh, compare, nodes_of
-from bayplan.simulator.weights import reweighted
 from bayplan.simulator.loading import Given, documents_of, load
+from bayplan.simulator.weights import reweighted
 from tests.simulator.support import START, ZONE, Manifest, config, node, pod, workload
 from tests.simulator.what_if.asking import on
 

@@ -40,7 +40,10 @@ def test_the_last_one_may_be_small() -> None:
 def test_several_small_ones_may_come_in_the_place_of_a_large_one() -> None:
     """Two large ones hold all but two pods; a third would cost more than two small ones."""
     assert bought({"small": 1.0, "large": 3.5}, {"small": 1, "large": 7}, 16)[0] == {"large": 2, "small": 2}
-    assert bought({"small": 1.0, "large": 3.0}, {"small": 1, "large": 7}, 17)[0] in ({"large": 3}, {"large": 2, "small": 3})
+    assert bought({"small": 1.0, "large": 3.0}, {"small": 1, "large": 7}, 17)[0] in (
+        {"large": 3},
+        {"large": 2, "small": 3},
+    )
 
 
 def test_templates_are_put_together_where_one_alone_cannot_do() -> None:

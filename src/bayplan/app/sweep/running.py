@@ -16,7 +16,7 @@ from bayplan.errors import InputError
 from bayplan.simulator.explain.explanation import API_VERSION
 from bayplan.simulator.sweep import measures, plotting, sweep_file
 from bayplan.simulator.sweep.payload import Payload, gather
-from bayplan.simulator.sweep.rows_file import Row, RowsFile, number, write_parquet
+from bayplan.simulator.sweep.rows_file import DIGEST, NUMBER, Row, RowsFile, number, write_parquet
 from bayplan.simulator.sweep.scenario_run import Clusters
 from bayplan.simulator.sweep.scenarios import axes_of, scenarios
 from bayplan.simulator.sweep.summary import as_table, summary
@@ -110,6 +110,9 @@ def run_payload(
         clusters.check(each)
     resources = list(dict.fromkeys(name for trace in payload.clusters for name in clusters.resources(trace)))
     measured = [f"allocated:{name}" for name in resources] + list(payload.measures)
+    usual = {*measures.columns(resources, ()), *axes_of(payload.grid), NUMBER, DIGEST}
+    for name in (each for each in payload.measures if each in usual):
+        raise InputError(f'"{name}" is the name of a column', field="spec.measures", fix="give it another name")
     file = RowsFile(out.with_suffix(CSV), axes_of(payload.grid), measures.columns(resources, payload.measures))
     if fresh:
         file.path.unlink(missing_ok=True)

@@ -17,7 +17,12 @@ Told = dict[str, Any]
 def as_text(document: Told, *, style: Style = plain) -> str:
     parts: list[str] = []
     if "buy" in document:
-        parts = [_preempted(document["preempted"]), _bought(document), _waiting(document, style), _bought_line(document)]
+        parts = [
+            _preempted(document["preempted"]),
+            _bought(document),
+            _waiting(document, style),
+            _bought_line(document),
+        ]
     elif "empty" in document:
         parts = [_moves(document["moves"]), _stay(document["stay"]), _shrunk_line(document)]
     elif "room" in document:

@@ -30,6 +30,8 @@ def check(path: Path) -> None:
         raise InputError(
             f'"{path}" is no picture', field="--plot", fix=f"write a name that ends in {', '.join(SUFFIXES)}"
         )
+    if not path.parent.is_dir():
+        raise InputError(f'there is no folder "{path.parent}"', field="--plot", fix="make it, or write another name")
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -69,7 +71,11 @@ def bars(path: Path, title: str, label: str, groups: dict[str, dict[str, float]]
         axis.set_xlabel(label)
         axis.set_title(title, loc="left", fontsize=10)
         axis.spines[["top", "right"]].set_visible(False)
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+        try:
+            figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+        except OSError as error:
+            problem = f"cannot be written: {error.strerror}"
+            raise InputError(problem, source=str(path), fix="write another name with --plot") from None
 
 
 def _compared(rows: Sequence[Row], axes: Sequence[str]) -> str:

@@ -7,11 +7,22 @@ What a ``kind: Sweep`` file says: the cluster, the grid of scenarios, and what t
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from bayplan.errors import InputError, InputErrors
 from bayplan.framework.config.mistakes import found_by_pydantic, shown
@@ -28,7 +39,7 @@ MOST_SCENARIOS = 1_000_000
 DEFAULT = "default"
 """The configuration of a run without one."""
 
-_SPAN = re.compile(r"(\d+):(\d+)")
+_SPAN = re.compile(r"([0-9]{1,18}):([0-9]{1,18})")
 
 T = TypeVar("T")
 
@@ -45,6 +56,8 @@ def _seeds(written: object) -> object:
             raise ValueError(f"{shown(written)} is no span; write one such as 0:10, or a list of numbers")
         return written
     first, end = map(int, found.groups())
+    if end - first > MOST_SCENARIOS:
+        raise ValueError(f"{shown(written)} are too many; write at most {MOST_SCENARIOS}")
     if first >= end:
         raise ValueError(f"{shown(written)} has no seed in it; write the end behind the first, such as 0:10")
     return list(range(first, end))
@@ -67,10 +80,27 @@ def _named(written: object) -> object:
     return called
 
 
-Seeds = Annotated[list[int], BeforeValidator(_seeds), Field(min_length=1)]
+def _each_once(seeds: list[int]) -> list[int]:
+    twice = next((seed for seed, count in Counter(seeds).items() if count > 1), None)
+    if twice is not None:
+        raise ValueError(f"{twice} is there twice; leave one of them out")
+    return seeds
+
+
+def _sizes(written: object) -> object:
+    """Said here in one line each, since what is wrong could be meant as a factor or as sizes."""
+    called = _named(written)
+    for name, each in called.items() if isinstance(called, Mapping) else ():
+        numbers = each.values() if isinstance(each, Mapping) else [each]
+        if any(isinstance(one, bool) or not isinstance(one, int | float) or not 0 <= one < inf for one in numbers):
+            raise ValueError(f"{name}: {shown(each)} is no size; write a factor such as 1.5, or {{deployment/web: 20}}")
+    return called
+
+
+Seeds = Annotated[list[int], BeforeValidator(_seeds), Field(min_length=1), AfterValidator(_each_once)]
 Files = Annotated[dict[str, str | None], BeforeValidator(_named), Field(min_length=1)]
 Factor = Annotated[float, Field(ge=0, strict=False)]
-Scales = Annotated[dict[str, Factor | dict[str, Annotated[int, Field(ge=0)]]], BeforeValidator(_named)]
+Scales = Annotated[dict[str, Factor | dict[str, Annotated[int, Field(ge=0)]]], BeforeValidator(_sizes)]
 Outages = Annotated[dict[str, str | None], BeforeValidator(_named), Field(min_length=1)]
 
 
@@ -81,7 +111,7 @@ class Grid(_Part):
     """More files, one at a time: traces, or whole clusters."""
     config: Files = Field(default_factory=dict, validate_default=False)
     """Scheduler configurations; ``default`` is that of a run without one."""
-    weights: dict[str, dict[str, Annotated[int, Field(ge=0)]]] = Field(default_factory=dict)
+    weights: dict[str, dict[str, Annotated[int, Field(ge=1)]]] = Field(default_factory=dict)
     """Weights of score plugins, in every profile."""
     outage: Outages = Field(default_factory=dict, validate_default=False)
     """Nodes that are not there: the name of one, or a selector; ``none`` for all of them there."""
@@ -129,7 +159,8 @@ class SweepSpec(_Part):
         for axis in Grid.model_fields:
             if axis in self.measures:
                 raise ValueError(f'measures: "{axis}" is the name of an axis; give it another')
-        parse_duration(self.for_ or "0s")
+        if parse_duration(self.for_ or "0s") < 0:
+            raise ValueError(f"for: {self.for_} is less than nothing; write a duration such as 10m")
         moment = parse_time(self.now)
         if moment is None:
             raise ValueError("now is empty; write a time such as 2026-01-31T10:00:00Z")
