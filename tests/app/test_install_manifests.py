@@ -26,6 +26,7 @@ DEPLOYED = {
     "annotator": "annotator",
     "placement": "placement",
     "shadow": "shadow",
+    "ui": "ui",
 }
 
 
@@ -39,7 +40,7 @@ def pod_spec() -> dict[str, Any]:
     return spec
 
 
-@pytest.mark.parametrize("part", [*PARTS, "shadow", "network-policies"])
+@pytest.mark.parametrize("part", [*PARTS, "shadow", "ui", "network-policies"])
 def test_every_file_of_a_part_is_printed_in_the_order_of_its_kustomization(part: str) -> None:
     listed = yaml.safe_load((SOURCE / part / "kustomization.yaml").read_text())["resources"]
     apart = {file for folder, file in APART.values() if folder == part}

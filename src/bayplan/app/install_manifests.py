@@ -17,8 +17,8 @@ import yaml
 
 ALL = "all"
 PARTS = ("crds", "scheduler", "rebalancer", "annotator", "sticky-vm", "placement")
-"""A folder each.  Kinds come before the services that read them.  ``shadow`` and ``network-policies`` are folders, too,
-for those who ask for them."""
+"""A folder each.  Kinds come before the services that read them.  ``shadow``, ``ui`` and ``network-policies`` are
+folders, too, for those who ask for them."""
 
 APART: dict[str, tuple[str, str]] = {
     "prometheus-rules": ("prometheus", "rules.yaml"),

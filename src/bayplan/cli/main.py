@@ -35,6 +35,7 @@ from bayplan.cli import (
     simulate,
     snapshot,
     sweep,
+    ui,
     what_if,
 )
 from bayplan.cli.help import ASK, DEVELOP, RUN, SERVICES, WIDTH, Command, Group
@@ -83,6 +84,7 @@ _add(ASK, "sweep", sweep.sweep, sweep.EXAMPLES)
 _add(ASK, "place", place.place, place.EXAMPLES)
 _add(ASK, "snapshot", snapshot.snapshot, snapshot.EXAMPLES)
 _add(ASK, "replay", replay.replay, replay.EXAMPLES)
+_add(ASK, "ui", ui.ui, ui.EXAMPLES)
 _add(RUN, "manifests", manifests.manifests, manifests.EXAMPLES)
 app.add_typer(sticky, name="sticky", rich_help_panel=RUN)
 _add(SERVICES, "scheduler", scheduler.scheduler, scheduler.EXAMPLES)

@@ -27,6 +27,7 @@ class Part(StrEnum):
     PLACEMENT = "placement"
     ALL = "all"
     SHADOW = "shadow"
+    UI = "ui"
     NETWORK_POLICIES = "network-policies"
     PROMETHEUS_RULES = "prometheus-rules"
     PROMETHEUS_OPERATOR_RULES = "prometheus-operator-rules"

@@ -270,6 +270,12 @@ class Pod(ApiObject, HasSpec, frozen=True, kw_only=True):
         """The same pod with a node set aside for it."""
         return self.evolve(status=msgspec.structs.replace(self.status, nominated_node_name=node_name))
 
+    def for_scheduler(self, name: str) -> Pod:
+        """The same pod, asking for this scheduler."""
+        if self.scheduler_name == name:
+            return self
+        return self.evolve(spec=msgspec.structs.replace(self.spec, scheduler_name=name))
+
     def _of(self, template: PodTemplate) -> Pod:
         self.__dict__["template"] = template
         return self

@@ -35,12 +35,21 @@ PATIENCE_S = 60.0
 """Of real time: how long virtual time stands still for a thread that is at work."""
 
 
+Pace = Callable[[float], None]
+"""Told how many seconds of virtual time are about to pass; whoever watches a run may let real time pass here."""
+
+
+def at_once(seconds: float) -> None:
+    """As fast as can be."""
+
+
 class _NoWaiting(selectors.SelectSelector):
     """Waits by moving the clock, but for threads: what they do takes real time, and none of the clock's."""
 
-    def __init__(self, clock: VirtualClock) -> None:
+    def __init__(self, clock: VirtualClock, pace: Pace) -> None:
         super().__init__()
         self._clock = clock
+        self._pace = pace
         self.turns = 0
         """Since time moved, or since the driver had a turn."""
         self.working = 0
@@ -58,6 +67,7 @@ class _NoWaiting(selectors.SelectSelector):
             raise InputError("virtual time would go beyond the year 9999", fix="begin earlier or let less time pass")
         before = self._clock.now()
         if timeout > 0:
+            self._pace(timeout)
             self._clock.advance(timeout)
         # A timer shorter than the clock can tell moves nothing either.
         self.turns = self.turns + 1 if self._clock.now() == before else 0
@@ -73,9 +83,9 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     stands still; sockets have no place in it.
     """
 
-    def __init__(self, clock: VirtualClock) -> None:
+    def __init__(self, clock: VirtualClock, pace: Pace = at_once) -> None:
         self._virtual_clock = clock
-        self._waits = _NoWaiting(clock)
+        self._waits = _NoWaiting(clock, pace)
         super().__init__(self._waits)
 
     def time(self) -> float:
@@ -119,8 +129,8 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         """What asyncio finds out about the machine's clock is of no use here."""
 
 
-def run(main: Coroutine[Any, Any, T], clock: VirtualClock) -> T:
+def run(main: Coroutine[Any, Any, T], clock: VirtualClock, pace: Pace = at_once) -> T:
     """Run a coroutine to its end in virtual time; what it left running is ended."""
-    with asyncio.Runner(loop_factory=lambda: VirtualTimeLoop(clock)) as runner:
+    with asyncio.Runner(loop_factory=lambda: VirtualTimeLoop(clock, pace)) as runner:
         # Not runner.run: at the first Ctrl-C it only cancels the task, and a plugin that never waits goes on.
         return runner.get_loop().run_until_complete(main)

@@ -7,6 +7,7 @@ is the one that the rebalancer runs with.  With ``--plan`` it calls ``looked_thr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from bayplan.controllers.rebalancer.move_plan import MovePlan
@@ -18,22 +19,29 @@ from bayplan.controllers.rebalancer.status import satisfaction, validity
 from bayplan.controllers.rebalancer.survey import Survey, Surveyor
 from bayplan.controllers.rebalancer.terms import Terms, terms_of
 from bayplan.engine.events import NodeAdded, PodAdded
+from bayplan.objects.pod import Pod
 from bayplan.simulator.explain.explanation import API_VERSION
 from bayplan.simulator.world import World
 from bayplan.text_layout import table
 
+Owner = Callable[[Pod], str | None]
+
 
 def plan_world(world: World) -> dict[str, Any]:
     """The plan for every policy, whatever its mode says."""
-    observed = observed_of(world)
+    return plan_observed(observed_of(world), world.workloads.owner, world.clock.now())
+
+
+def plan_observed(observed: Observed, owner: Owner, now: float) -> dict[str, Any]:
+    """The same for whoever observes a cluster; ``owner`` says who looks after a pod."""
     surveyor = Surveyor(observed)
     planner = Planner(observed, surveyor)
     policies = []
     for policy in observed.policies():
         survey = surveyor.survey(policy)
         terms = terms_of(policy, survey.expected)
-        plan = planner.plan(survey, terms, world.clock.now())
-        policies.append(_policy(world, survey, terms, plan))
+        plan = planner.plan(survey, terms, now)
+        policies.append(_policy(owner, survey, terms, plan))
     moves = sum(len(each["moves"]) for each in policies)
     satisfied = sum(each["satisfied"] for each in policies)
     summary = {"policies": len(policies), "satisfied": satisfied, "moves": moves}
@@ -57,7 +65,7 @@ def observed_of(world: World) -> Observed:
     return observed
 
 
-def _policy(world: World, survey: Survey, terms: Terms, plan: Plan) -> dict[str, Any]:
+def _policy(owner: Owner, survey: Survey, terms: Terms, plan: Plan) -> dict[str, Any]:
     is_valid, _, problem = validity(survey)
     is_satisfied, reason, message = satisfaction(survey)
     numbers = waves(plan.moves, terms.max_unavailable)
@@ -86,7 +94,7 @@ def _policy(world: World, survey: Survey, terms: Terms, plan: Plan) -> dict[str,
             {
                 "wave": wave,
                 "pod": move.pod.name,
-                "owner": world.workloads.owner(move.pod),
+                "owner": owner(move.pod),
                 "fromDomain": move.source,
                 "fromNode": move.pod.node_name,
                 "toDomain": move.target,

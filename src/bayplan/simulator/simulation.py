@@ -68,12 +68,13 @@ def run(
     progress: Progress = lambda tried, total: None,
     then: Then = nothing_more,
     is_enough: Callable[[Outcome], bool] = lambda outcome: False,
+    pace: clock_loop.Pace = clock_loop.at_once,
 ) -> str:
     """
     Let things happen in a world; why that ended too early, "" if it did not.
 
     ``then`` is asked when nothing more can happen: it may change something, and the run goes on while it does.  The run
-    also ends with the first outcome that ``is_enough``.
+    also ends with the first outcome that ``is_enough``.  ``pace`` may let real time pass with the virtual one.
     """
     records = world.cluster.records
     tried = 0
@@ -86,7 +87,7 @@ def run(
     until = None if run_for_s is None else world.started_at + run_for_s
     driver = Driver(world, until=until, progress=one_more, then=then, is_enough=is_enough)
     try:
-        clock_loop.run(driver.run(), world.clock)
+        clock_loop.run(driver.run(), world.clock, pace)
     except clock_loop.Standstill as error:
         return f"after {world.cluster.elapsed_s:g} s: {error}{_perhaps(driver.others())}"
     return driver.stopped

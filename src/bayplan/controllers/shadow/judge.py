@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-import msgspec
-
 from bayplan.controllers.shadow.event_order import Dated
 from bayplan.controllers.shadow.given_claims import GivenClaims, inverse
 from bayplan.controllers.shadow.orders import WINDOW_S, Arrival, Order, distinct, is_bind, matters, orders
@@ -101,7 +99,7 @@ class Judge:
             return unjudged(at, bound, LATE if dated.is_late else OVERLOADED)
         if name not in self.engine.profiles:
             return unjudged(at, bound, f'no profile is for the scheduler "{name}"')
-        pod = _of_profile(self._undecided(bind.old, bound.node_name), name)
+        pod = self._undecided(bind.old, bound.node_name).for_scheduler(name)
         came_at = self._arrivals[pod.uid].at if pod.uid in self._arrivals else float("-inf")
         others = [noted for uid, noted in self._noted.items() if uid != pod.uid]
         visible = Order(ahead=tuple(noted.as_bind() for noted in others if noted.at <= came_at))
@@ -114,7 +112,7 @@ class Judge:
             if order is not None:
                 return replace(verdict, finding=Finding.RACE, message=f"theirs if {order}")
             if self._may_be_set_aside(pod, bind.old):
-                nominated = self._verdict(at, bound, _of_profile(bind.old, name), visible)
+                nominated = self._verdict(at, bound, bind.old.for_scheduler(name), visible)
                 return verdict if nominated.is_different else unjudged(at, bound, SET_ASIDE)
             return verdict
 
@@ -192,11 +190,11 @@ class Judge:
             return event
         match event:
             case PodAdded(pod):
-                return PodAdded(_of_profile(pod, self._profile))
+                return PodAdded(pod.for_scheduler(self._profile))
             case PodChanged(old, new):
-                return PodChanged(_of_profile(old, self._profile), _of_profile(new, self._profile))
+                return PodChanged(old.for_scheduler(self._profile), new.for_scheduler(self._profile))
             case PodDeleted(pod):
-                return PodDeleted(_of_profile(pod, self._profile))
+                return PodDeleted(pod.for_scheduler(self._profile))
         return event
 
     # -- what is remembered --
@@ -232,10 +230,3 @@ class Judge:
             self._bound.append((dated.at, dated.event.new.uid))
         while self._bound and (self._bound[0][0] < dated.at - WINDOW_S or len(self._bound) > MOST_RECENT):
             self._arrivals.pop(self._bound.popleft()[1], None)
-
-
-def _of_profile(pod: Pod, name: str) -> Pod:
-    """The pod, asking for this scheduler."""
-    if pod.scheduler_name == name:
-        return pod
-    return pod.evolve(spec=msgspec.structs.replace(pod.spec, scheduler_name=name))
