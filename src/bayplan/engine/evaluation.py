@@ -33,10 +33,9 @@ from bayplan.framework.ports import MetricSink, NoMetrics
 from bayplan.framework.snapshot import NodeTable, Rows, Scores
 from bayplan.framework.status import Code, Status, unresolvable
 from bayplan.objects.pod import Pod
+from bayplan.objects.pod_template import PodTemplate
 
 NO_NODES = "no nodes available to schedule pods"
-_ONE: Scores = np.zeros(1, np.int64)
-"""The totals of a single feasible node."""
 
 
 @dataclass(slots=True)
@@ -104,11 +103,16 @@ class Evaluator:
         self._everybody = PluginGroup.of_all(filters.profile)
         self._last: tuple[Pod, Known] | None = None
         """What the pod before was placed by."""
+        self._in_vain: PodTemplate | None = None
+        """Pods of this template fit nowhere, as far as is known: why that is takes the whole evaluation anyway."""
 
     def place(self, pod: Pod, settings: Settings) -> Decision:
         """As ``decide``, from what is kept where a node fits by it: then no reason and no score is told."""
         decision = self._from_memory(pod, settings) if self._memory is not None and len(self._nodes) else None
-        return self.decide(pod, settings) if decision is None else decision
+        if decision is None:
+            decision = self.decide(pod, settings)
+            self._in_vain = pod.template if decision.node is None else None
+        return decision
 
     def decide(self, pod: Pod, settings: Settings) -> Decision:
         """Find the best node for a pod, or say why there is none and what preemption would do.  Asks no extender."""
@@ -156,6 +160,8 @@ class Evaluator:
         try:
             if pod.reports_amounts:
                 raise NotKeptError("the pod's status says what it takes")
+            if pod.template is self._in_vain and not pod.nominated_node_name:
+                raise NotKeptError("no node fitted the pod before, of its template")
             known = self._memory.of(calls)
             self._last = pod, known
             decision = self._with(known, calls, settings)
@@ -244,8 +250,8 @@ class _Evaluation:
         if is_told:
             decision.feasible = feasible
         if len(feasible):
-            totals = self._scored(nodes, feasible, is_told) if len(feasible) > 1 else _ONE
-            if extending is not NOBODY and len(feasible) > 1:
+            totals = self._scored(nodes, feasible, is_told) if len(feasible) > 1 else None
+            if extending is not NOBODY and totals is not None:
                 for scores in await extending.prioritize(calls.pod, nodes, feasible):
                     totals += scores.weighted
                     decision.scores.append(scores)
@@ -299,13 +305,13 @@ class _Evaluation:
                 self._decision.scores.append(scores)
         return totals
 
-    def _choose(self, nodes: NodeTable, feasible: Rows, totals: Scores, is_told: bool) -> None:
+    def _choose(self, nodes: NodeTable, feasible: Rows, totals: Scores | None, is_told: bool) -> None:
         """Pick one of the best; a single feasible node is taken unscored."""
         decision = self._decision
-        if is_told and len(feasible) > 1:
+        if totals is not None and is_told:
             # As in kube-scheduler, with no score plugin at all every node is worth 1.
             decision.totals = totals if decision.scores else totals + 1
-        position, decision.ties = scoring.pick(totals, self._settings.number)
+        position, decision.ties = (0, 1) if totals is None else scoring.pick(totals, self._settings.number)
         decision.node = nodes.names[feasible.item(position)]
 
     def _totals_below(self, nodes: NodeTable, feasible: Rows) -> Scores:

@@ -85,7 +85,9 @@ class Promises:
         promised = self._at_once(asked, calls)
         if promised is None:
             promised = {plugin.name: self._promise(plugin, calls) for plugin in asked}
-        now = {name: promise for name, promise in {**known.promised, **promised}.items() if promise is not None}
+        if before:
+            promised = {**known.promised, **promised}
+        now = {name: promise for name, promise in promised.items() if promise is not None}
         if now != known.promised:
             known.promised = now
             known.varying = [each for each in self._plugins if now.get(each.name, NOTHING).pod_key is not None]
@@ -144,10 +146,10 @@ def _usable(promise: object) -> Promise:
     """The promise itself; a ``ValueError`` for one that makes no sense."""
     if not isinstance(promise, Promise):
         raise ValueError(f"promise returned {promise!r}; return Promise(key=...) or None")
-    for name, depends in (("filter", promise.filter), ("score", promise.score)):
-        if not isinstance(depends, Depends):
-            raise ValueError(f"{name} is {depends!r}; write Depends.{Depends.ANYTHING.name}")
-    return promise
+    if isinstance(promise.filter, Depends) and isinstance(promise.score, Depends):
+        return promise
+    name, wrong = ("score", promise.score) if isinstance(promise.filter, Depends) else ("filter", promise.filter)
+    raise ValueError(f"{name} is {wrong!r}; write Depends.{Depends.ANYTHING.name}")
 
 
 def _check(calls: Calls, plugin: Plugin, promise: object) -> None:

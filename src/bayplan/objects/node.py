@@ -6,11 +6,12 @@ Informers and manifests make nodes; the cache turns them into rows, and plugins 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 
+from bayplan.objects.cached_property import cached_property
 from bayplan.objects.meta import ApiObject, Wire
 from bayplan.objects.pod_spec import Condition
 from bayplan.objects.quantity import Quantity

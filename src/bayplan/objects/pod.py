@@ -7,7 +7,6 @@ Informers and manifests make pods; the queue, the cache and every plugin read th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -27,6 +26,7 @@ from bayplan.objects.affinity import (
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
 )
+from bayplan.objects.cached_property import cached_property
 from bayplan.objects.meta import ApiObject, LabelSelector, LabelSelectorRequirement
 from bayplan.objects.pod_spec import (
     Condition,

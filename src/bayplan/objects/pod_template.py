@@ -8,7 +8,6 @@ pods made from the same one have the same object.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import NamedTuple
 
 from bayplan.objects import requests
@@ -21,6 +20,7 @@ from bayplan.objects.affinity import (
     compile_required,
     compile_spread,
 )
+from bayplan.objects.cached_property import cached_property
 from bayplan.objects.meta import NO_STRINGS, ObjectMeta, OwnerReference
 from bayplan.objects.pod_spec import Container, PodSpec, PodStatus
 from bayplan.objects.pod_volume import Volume
@@ -130,7 +130,9 @@ class PodTemplate(HasSpec):
     @cached_property
     def nonzero(self) -> tuple[int, int]:
         """(cpu_milli, memory_bytes) a pod counts with in the scores of its node, if its status says nothing else."""
-        return requests.nonzero(self.spec, PodStatus())
+        if self.spec.resources:  # those of the pod as a whole are no part of what is scored
+            return requests.nonzero(self.spec, PodStatus())
+        return requests.scoring_request(self, requests.CPU), requests.scoring_request(self, requests.MEMORY)
 
     @cached_property
     def scored(self) -> Mapping[str, int]:

@@ -5,8 +5,7 @@ Preemption asks the budgets; `defaulting` reads the two kinds of classes when a 
 
 from __future__ import annotations
 
-from functools import cached_property
-
+from bayplan.objects.cached_property import cached_property
 from bayplan.objects.meta import ApiObject, LabelSelector, Wire
 from bayplan.objects.quantity import Quantity
 from bayplan.objects.selector import Selector, compile_label_selector

@@ -6,12 +6,12 @@ The four volume plugins read these; `workload` uses the claim as a template.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 import msgspec
 
 from bayplan.objects.affinity import NodeSelector
+from bayplan.objects.cached_property import cached_property
 from bayplan.objects.meta import ApiObject, LabelSelector, Wire
 from bayplan.objects.pod_volume import (
     AWSElasticBlockStore,

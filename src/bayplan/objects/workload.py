@@ -6,8 +6,7 @@ namespaces for their labels.
 
 from __future__ import annotations
 
-from functools import cached_property
-
+from bayplan.objects.cached_property import cached_property
 from bayplan.objects.meta import ApiObject, LabelSelector, ObjectMeta, Wire
 from bayplan.objects.pod_spec import PodSpec
 from bayplan.objects.selector import NOTHING, Selector, compile_label_selector, label_selector_from_map

@@ -45,8 +45,8 @@ from bayplan.plugins.resource_columns import Capacities, Capacity, allocatable, 
 Fractions: TypeAlias = "npt.NDArray[np.float64]"
 HALF = MAX_SCORE // 2
 ASKED: Key[tuple[tuple[str, int], ...]] = Key("NodeResourcesBalancedAllocation.asked")
-FEW = 8
-"""With more rows changed than one in so many, a pass over all of them is quicker."""
+FEW = 16
+"""With more rows changed than these, a pass over all of them is quicker."""
 
 
 class BalancedResource(PluginArgs):
@@ -135,12 +135,10 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         key, revision, kept = (nodes, nodes.objects_generation, names), nodes.revision, self._kept
         if kept is not None and kept.key == key:
             changed = (revision != kept.revision).nonzero()[0]
-            if len(changed) * FEW < len(revision):
-                if len(changed):
-                    some = [each.of(changed) for each in used]
-                    fractions = [each.fractions(0) for each in some]
-                    kept.balance[changed] = _balance(fractions, [each.there for each in some], len(changed))
-                    kept.revision[changed] = revision[changed]
+            if len(changed) <= FEW:
+                for row in changed.tolist():
+                    kept.balance[row] = _balance_one([each.fraction(row) for each in used if each.is_there(row)])
+                    kept.revision[row] = revision[row]
                 return kept.balance
         balance = _balance([each.fractions(0) for each in used], [each.there for each in used], len(nodes))
         # Imagined nodes have negative revisions: what is on them may change and the number stays.
@@ -168,8 +166,13 @@ class _Used(NamedTuple):
         taken = (self.amounts + more if more else self.amounts) / self.capacity.floats
         return np.minimum(taken, 1.0, out=taken)
 
-    def of(self, rows: Rows) -> _Used:
-        return _Used(self.amounts[rows], self.capacity.of(rows))
+    def fraction(self, row: int) -> float:
+        """How much of it is used on one node."""
+        return min(self.amounts.item(row) / self.capacity.floats.item(row), 1.0)
+
+    def is_there(self, row: int) -> bool:
+        there = self.there
+        return there if isinstance(there, bool) else bool(there[row])
 
 
 class _Kept(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayplan.framework import Mask, NodeTable, NodeView, Rows
+from bayplan.framework import Mask, NodeTable, NodeView
 from bayplan.objects.resources import CPU, EPHEMERAL_STORAGE, MEMORY
 
 Place: TypeAlias = "NodeTable | NodeView"
@@ -48,11 +48,6 @@ class Capacity(NamedTuple):
     floats: npt.NDArray[np.float64]
     there: Mask | bool
     """Which nodes have it; ``True`` when all do."""
-
-    def of(self, rows: Rows) -> Capacity:
-        """The same on some nodes."""
-        there = self.there if isinstance(self.there, bool) else self.there[rows]
-        return Capacity(self.amounts[rows], self.floats[rows], there)
 
 
 class Capacities:

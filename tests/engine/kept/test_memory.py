@@ -15,10 +15,12 @@ import pytest
 from bayplan.engine.evaluation import Evaluator
 from bayplan.engine.events import NodeChanged
 from bayplan.engine.intents import Bind
+from bayplan.engine.kept.memory import Memory
+from bayplan.engine.plugin_calls import Calls
 from bayplan.framework import Depends, FilterPlugin, Plugin, PreFilterResult, Promise, ScorePlugin, Verdicts
 from bayplan.framework.status import SKIP, SUCCESS, Code, Reason, failed, unschedulable
 from bayplan.testing import node, pod
-from tests.engine.support import SaysPreFilter, World, note_of
+from tests.engine.support import SaysPreFilter, World, named, note_of
 
 NODES, PODS = 4, 12
 FULL = Reason(Code.UNSCHEDULABLE, "node(s) were full")
@@ -205,3 +207,29 @@ def test_what_is_read_of_a_row_and_of_all_nodes_is_not_kept() -> None:
         return [*found, isinstance(world.schedule()[0], Bind)]
 
     assert placed(remember=True) == placed(remember=False) == [True, True, True, False]
+
+
+def test_after_a_pod_that_fits_nowhere_those_like_it_are_evaluated_in_full_until_one_fits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked_of_memory = []
+    of = Memory.of
+
+    def noted(memory: Memory, calls: Calls) -> Any:
+        asked_of_memory.append(calls.pod.name)
+        return of(memory, calls)
+
+    monkeypatch.setattr(Memory, "of", noted)
+    world = World(named(RowFilter, "Rows"))
+    world.add(node("a"), *(pod(f"p{number}") for number in range(4)))
+    for _ in range(4):
+        world.schedule()
+    assert asked_of_memory == ["p0", "p1", "p2"], "p2 fits nowhere, which p3 is not asked to find out first"
+    world.add(node("b"))
+    for name in ("p4", "p5"):
+        world.add(pod(name))
+    where = []
+    while (outcomes := world.scheduler.schedule(1)) is not None:
+        where += [outcome.decision.node for outcome in outcomes if outcome.decision is not None]
+    assert where[:2] == ["b", "b"]
+    assert asked_of_memory[3] == "p5", "p4 is evaluated in full, and finds a node"

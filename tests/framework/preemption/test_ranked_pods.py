@@ -10,7 +10,7 @@ import pytest
 
 from bayplan.engine.cache import ClusterCache
 from bayplan.framework.preemption import ranked_pods
-from bayplan.framework.preemption.ranked_pods import NodePods, RankedPods, amounts_in, priorities_in
+from bayplan.framework.preemption.ranked_pods import NodePods, RankedPods, amounts_in, priorities_in, started_at_in
 from bayplan.framework.preemption.what_if_rows import amounts_of
 from bayplan.objects.pod import Pod
 from bayplan.testing import PodBuilder, cluster, node, pod
@@ -49,7 +49,7 @@ def test_higher_priority_then_longer_running_then_as_they_came() -> None:
     assert ranked.highest == 5
     assert priorities_in(ranked.numbers).tolist() == [5, 0, 0, 0, 0]
     assert amounts_in(ranked.numbers).tolist() == [[*amounts_of(each)] for each in ranked.ranked(made)]
-    assert ranked.started_at.tolist() == [np.inf, NOW - 9, NOW - 1, np.inf, np.inf]
+    assert started_at_in(ranked.numbers).tolist() == [np.inf, NOW - 9, NOW - 1, np.inf, np.inf]
 
 
 @pytest.mark.parametrize(("priority", "first"), [(6, 0), (5, 1), (1, 1), (0, 3), (-9, 3)])

@@ -19,7 +19,7 @@ from bayplan.errors import PluginError
 from bayplan.framework.cycle_state import CycleState
 from bayplan.framework.handle import FilterRunner, RowFilters
 from bayplan.framework.preemption.disruption_budgets import DisruptionBudgets
-from bayplan.framework.preemption.ranked_pods import NodePods, RankedPods, amounts_in, priorities_in
+from bayplan.framework.preemption.ranked_pods import NodePods, RankedPods, amounts_in, priorities_in, started_at_in
 from bayplan.framework.preemption.victims import PRIORITY_OFFSET, Candidate, Costs, cost, importance, nobody_has_to_go
 from bayplan.framework.preemption.what_if_rows import WhatIfRows
 from bayplan.framework.snapshot import Mask, NodeTable, Rows
@@ -56,12 +56,12 @@ class Lower:
         self._rows = rows
         self._ranked = ranked
         self._firsts = firsts
-        pairs = list(zip(ranked, firsts, strict=True))
+        pairs = zip(ranked, firsts, strict=True)
         parts = [each.numbers[first:] if first else each.numbers for each, first in pairs]
         numbers = np.concatenate(parts)
         self.amounts = amounts_in(numbers)
         self.priorities = priorities_in(numbers)
-        self.started_at = np.concatenate([each.started_at[first:] for each, first in pairs])
+        self.started_at = started_at_in(numbers)
         self.counts = np.array([len(part) for part in parts], np.intp)
         self.starts: Places = np.cumsum(self.counts) - self.counts
         self.scalars = self._flat_scalars()

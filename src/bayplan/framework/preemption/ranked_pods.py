@@ -17,7 +17,7 @@ from bayplan.framework.preemption.what_if_rows import TAKEN, Amounts, amounts_of
 from bayplan.framework.snapshot import NodeTable, Rows
 from bayplan.objects.pod import Pod
 
-WIDTH = len(TAKEN) + 1
+WIDTH = len(TAKEN) + 2
 # With more nodes than these their ranks are not kept: they take a hundred bytes or so for each pod.
 MAX_NODES = 1 << 16
 _UNKNOWN = -2
@@ -29,7 +29,7 @@ _LONG_AGO = float("-inf")
 class NodePods:
     """The pods of one node, most important first: higher priority, then longer running, then as the node has them."""
 
-    __slots__ = ("numbers", "scalars", "settled_at", "started_at", "_order", "_places")
+    __slots__ = ("numbers", "scalars", "settled_at", "_order", "_places")
 
     def __init__(self, pods: Iterable[Pod], now: float = _NOT_STARTED) -> None:
         pods = tuple(pods)
@@ -38,11 +38,10 @@ class NodePods:
         # Not the pods themselves: those that are gone from a node nobody looks at would stay in memory.
         self._order = sorted(range(len(pods)), key=keys.__getitem__)
         ranked = [pods[place] for place in self._order]
-        numbers = [(*amounts_of(pod), pod.priority) for pod in ranked]
+        numbers = [(*amounts_of(pod), pod.priority, 0) for pod in ranked]
         self.numbers: Amounts = np.array(numbers, np.int64).reshape(-1, WIDTH)
-        """What each takes, and its priority."""
-        self.started_at: npt.NDArray[np.float64] = np.array([keys[place][1] for place in self._order], np.float64)
-        """When each started: infinity if it has not."""
+        """What each takes, its priority, and when it started: infinity if it has not (``started_at_in``)."""
+        self.numbers[:, -1] = np.array([keys[place][1] for place in self._order], np.float64).view(np.int64)
         self.scalars = [(place, pod.accounted.scalars) for place, pod in enumerate(ranked) if pod.accounted.scalars]
         known = [at for at in starts if at is not None]
         self.settled_at = max(known) if known and len(known) < len(starts) else _LONG_AGO
@@ -71,7 +70,12 @@ def amounts_in(numbers: Amounts) -> Amounts:
 
 def priorities_in(numbers: Amounts) -> npt.NDArray[np.int64]:
     """Their priorities."""
-    return numbers[:, -1]
+    return numbers[:, -2]
+
+
+def started_at_in(numbers: Amounts) -> npt.NDArray[np.float64]:
+    """When they started: the bits of a float among whole numbers, so that thousands of nodes are joined only once."""
+    return numbers[:, -1].view(np.float64)
 
 
 class RankedPods:

@@ -5,12 +5,12 @@ The DynamicResources plugin reads both and writes the status; the simulator make
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import msgspec
 
 from bayplan.objects.affinity import NodeSelector
+from bayplan.objects.cached_property import cached_property
 from bayplan.objects.devices.names import ALL, PODS
 from bayplan.objects.devices.resource_slice import node_requirement
 from bayplan.objects.meta import ApiObject, ObjectMeta, StatusCondition, Wire

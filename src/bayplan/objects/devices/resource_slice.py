@@ -5,11 +5,10 @@ The DynamicResources plugin reads these. A pool is all slices of one driver and 
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import msgspec
 
 from bayplan.objects.affinity import NodeSelector
+from bayplan.objects.cached_property import cached_property
 from bayplan.objects.meta import ApiObject, Wire
 from bayplan.objects.quantity import Quantity
 from bayplan.objects.selector import NodeRequirement, compile_node_selector

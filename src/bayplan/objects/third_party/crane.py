@@ -7,7 +7,8 @@ the API server. `crane_reading` makes a policy of a document and lists every mis
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+
+from bayplan.objects.cached_property import cached_property
 
 API_VERSION = "scheduler.policy.crane.io/v1alpha1"
 KIND = "DynamicSchedulerPolicy"

@@ -6,8 +6,7 @@ spellings that are accepted beside the proper ones are brought into shape by the
 
 from __future__ import annotations
 
-from functools import cached_property
-
+from bayplan.objects.cached_property import cached_property
 from bayplan.objects.meta import ApiObject, LabelSelector, StatusCondition, Wire
 from bayplan.objects.selector import Selector, compile_label_selector
 from bayplan.objects.toleration import Toleration

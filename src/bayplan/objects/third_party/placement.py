@@ -8,11 +8,11 @@ stand in the annotation `SPREAD_ANNOTATION`, for hubs whose schema would drop it
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 import msgspec
 
+from bayplan.objects.cached_property import cached_property
 from bayplan.objects.meta import ApiObject, LabelSelector, LabelSelectorRequirement, StatusCondition, Wire
 from bayplan.objects.quantity import Quantity
 from bayplan.objects.toleration import Taint, Toleration
