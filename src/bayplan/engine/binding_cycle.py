@@ -11,6 +11,8 @@ import asyncio
 import inspect
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from bayplan.engine.events import BindFailed, Bound
@@ -131,19 +133,12 @@ class BindingCycle:
 
     def _groups(self, working: list[PreBindPlugin]) -> Iterator[list[PreBindPlugin]]:
         """Neighbours in configured order that allow it run side by side."""
-        group: list[PreBindPlugin] = []
-        for plugin in self._profile.extension("pre_bind"):
-            assert isinstance(plugin, PreBindPlugin)
-            if not plugin.allows_parallel:
-                if group:
-                    yield group
-                group = []
-                if plugin in working:
-                    yield [plugin]
-            elif plugin in working:
-                group.append(plugin)
-        if group:
-            yield group
+        for side_by_side, plugins in groupby(self._profile.extension("pre_bind"), attrgetter("allows_parallel")):
+            group = [plugin for plugin in plugins if plugin in working]
+            if side_by_side and group:
+                yield group
+            elif not side_by_side:
+                yield from ([plugin] for plugin in group)
 
     async def _one_pre_bind(self, plugin: PreBindPlugin) -> Status:
         try:

@@ -10,6 +10,7 @@ row.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -27,15 +28,13 @@ MIN_GROUPS = 64
 LabelSet: TypeAlias = "tuple[str, frozenset[tuple[str, str]]]"
 
 
+@dataclass(slots=True, eq=False)
 class CountGroup:
     """Pods per node that match all matchers."""
 
-    __slots__ = ("matchers", "skip_terminating", "col")
-
-    def __init__(self, matchers: tuple[PodMatcher, ...], skip_terminating: bool, col: CountCol) -> None:
-        self.matchers = matchers
-        self.skip_terminating = skip_terminating
-        self.col = col
+    matchers: tuple[PodMatcher, ...]
+    skip_terminating: bool
+    col: CountCol
 
     def counts(self, pod: Pod) -> bool:
         return all(matcher.matches(pod) for matcher in self.matchers)
@@ -46,14 +45,12 @@ class CountGroup:
             self.col.add(row, by)
 
 
+@dataclass(slots=True, eq=False)
 class LabelClass:
     """All pods on nodes with one label set, and the groups that count them."""
 
-    __slots__ = ("members", "groups")
-
-    def __init__(self) -> None:
-        self.members: dict[str, tuple[Pod, str]] = {}
-        self.groups: list[CountGroup] = []
+    groups: list[CountGroup]
+    members: dict[str, tuple[Pod, str]] = field(default_factory=dict)
 
 
 class CountGroups:
@@ -95,8 +92,8 @@ class CountGroups:
     def _class_of(self, pod: Pod) -> LabelClass:
         members = self._classes.get(pod.label_set)
         if members is None:
-            members = self._classes[pod.label_set] = LabelClass()
-            members.groups = [group for group in self._groups.values() if group.counts(pod)]
+            groups = [group for group in self._groups.values() if group.counts(pod)]
+            members = self._classes[pod.label_set] = LabelClass(groups)
         return members
 
     def pod_replaced(self, pod: Pod) -> None:

@@ -17,7 +17,6 @@ from bayplan.framework.diagnosis import fit_error
 from bayplan.framework.plugin import QueuedPod
 from bayplan.framework.ports import MetricSink
 from bayplan.framework.status import Code, Status
-from bayplan.objects.pod import Pod
 
 # The API limits an event's note; the condition's message has no such limit.
 MAX_NOTE_BYTES = 1024
@@ -95,21 +94,13 @@ class Failures:
             self._queue.done(pod.uid)
         else:
             self._queue.requeue_failed(queued, unschedulable_plugins=rejectors, pending_plugins=pending, pod=newest)
-            self._nominate(newest, nominate)
+            where = newest.nominated_node_name if nominate is None else nominate
+            self._queue.nominations.nominate(newest, where)
         reason = "Unschedulable" if status.is_rejected else SCHEDULER_ERROR
-        note = cut(message)
         return [
-            Emit(pod, "Warning", "FailedScheduling", "Scheduling", note, reporter=decision.profile_name),
+            Emit(pod, "Warning", "FailedScheduling", "Scheduling", cut(message), reporter=decision.profile_name),
             PatchStatus(newest or pod, reason, message, nominate),
         ]
-
-    def _nominate(self, pod: Pod, node_name: str | None) -> None:
-        if node_name is None:
-            node_name = pod.nominated_node_name
-        if node_name:
-            self._queue.nominations.nominate(pod, node_name)
-        else:
-            self._queue.nominations.remove(pod.uid)
 
     def _evict(self, decision: Decision, node_name: str) -> Evict:
         pod = decision.pod

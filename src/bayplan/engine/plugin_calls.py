@@ -212,9 +212,7 @@ def _code_of(answer: object) -> Code:
 def error_status(error: PluginError) -> Status:
     """The status of a cycle that a plugin broke."""
     text = {
-        "PreFilter": f'running PreFilter plugin "{error.plugin}": {error}',
         "Filter": f'running "{error.plugin}" filter plugin: {error}',
-        "PreScore": f'running PreScore plugin "{error.plugin}": {error}',
         "AddPod": f'running AddPod on PreFilter plugin "{error.plugin}": {error}',
         "RemovePod": f'running RemovePod on PreFilter plugin "{error.plugin}": {error}',
         "Score": f'running Score plugins: plugin "{error.plugin}" failed with: {error}',

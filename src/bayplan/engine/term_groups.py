@@ -8,6 +8,7 @@ module of every pod that enters or leaves a row.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from bayplan.bounded_cache import BoundedCache
@@ -23,18 +24,16 @@ TermGroupKey: TypeAlias = "tuple[TermKind, PodTerm, int]"
 """What makes two terms the same: kind, term and weight."""
 
 
+@dataclass(slots=True, eq=False)
 class TermGroup:
     """One affinity term and its owners per node."""
 
-    __slots__ = ("kind", "term", "weight", "col", "owners", "_column")
-
-    def __init__(self, kind: TermKind, term: PodTerm, weight: int, col: CountCol) -> None:
-        self.kind = kind
-        self.term = term
-        self.weight = weight
-        self.col = col
-        self.owners = 0
-        self._column: TermColumn | None = None
+    kind: TermKind
+    term: PodTerm
+    weight: int
+    col: CountCol
+    owners: int = 0
+    _column: TermColumn | None = None
 
     @property
     def key(self) -> TermGroupKey:
@@ -48,14 +47,12 @@ class TermGroup:
         return self._column
 
 
+@dataclass(slots=True, eq=False)
 class _Matches:
     """The terms that match one label set, as far as the list of terms was read."""
 
-    __slots__ = ("found", "read")
-
-    def __init__(self) -> None:
-        self.found: dict[TermKind, list[TermGroup]] = {kind: [] for kind in TermKind}
-        self.read = 0
+    found: dict[TermKind, list[TermGroup]] = field(default_factory=lambda: {kind: [] for kind in TermKind})
+    read: int = 0
 
 
 class TermGroups:

@@ -66,12 +66,10 @@ class CycleState:
 
     def clone(self) -> CycleState:
         """A copy whose values can be changed without touching this one."""
-        copy = CycleState()
-        copy.is_dry_run = self.is_dry_run
-        copy.skip_filter = set(self.skip_filter)
-        copy.skip_score = set(self.skip_score)
+        copy = self.copy()
         copy.skip_pre_bind = set(self.skip_pre_bind)
         for key, value in self._values.items():
             clone = getattr(value, "clone", None)
-            copy._values[key] = clone() if clone is not None else value
+            if clone is not None:
+                copy._values[key] = clone()
         return copy

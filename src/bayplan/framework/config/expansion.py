@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from bayplan.errors import ConfigError, InvalidProfileError, UnknownPluginError
 from bayplan.framework.config.mistakes import Mistake, did_you_mean, field_path
@@ -54,12 +55,17 @@ def plan(profile: ProfileConfig, path: str, registry: Registry, defaults: Sequen
     entries = [*multi, *(entry for written in explicit.values() for entry in written)]
     problems = [*_unknown(registry, entries), *_misplaced(registry, explicit)]
     points = {
-        point: _expanded(point, explicit[point], multi, profile.plugins.at(point), registry)
+        point: expanded(
+            [entry.name for entry in explicit[point] if _implements(registry, point, entry.name)],
+            [entry.name for entry in multi],
+            profile.plugins.at(point).disabled_names,
+            partial(_implements, registry, point),
+        )
         for point in EXTENSION_POINTS
     }
     weights = score_weights(
         [*explicit["score"], *multi],
-        lambda name: _implements(registry, name, "score"),
+        partial(_implements, registry, "score"),
         lambda name: default_weight(registry.get(name)),
     )
     if not problems:
@@ -129,19 +135,8 @@ def default_weight(cls: type[Plugin]) -> int:
     return cls.default_weight if issubclass(cls, ScorePlugin) else 1
 
 
-def _implements(registry: Registry, name: str, point: str) -> bool:
+def _implements(registry: Registry, point: str, name: str) -> bool:
     return name in registry and issubclass(registry.get(name), EXTENSION_POINTS[point])
-
-
-def _expanded(
-    point: str, explicit: Sequence[Listed], multi: Sequence[Listed], plugins: PluginSet, registry: Registry
-) -> tuple[str, ...]:
-    return expanded(
-        [entry.name for entry in explicit if _implements(registry, entry.name, point)],
-        [entry.name for entry in multi],
-        plugins.disabled_names,
-        lambda name: _implements(registry, name, point),
-    )
 
 
 # -- what can be wrong --
@@ -156,7 +151,7 @@ def _unknown(registry: Registry, entries: Iterable[Listed]) -> Iterator[Problem]
 def _misplaced(registry: Registry, explicit: dict[str, list[Listed]]) -> Iterator[Problem]:
     for point, entries in explicit.items():
         for entry in entries:
-            if entry.name in registry and not _implements(registry, entry.name, point):
+            if entry.name in registry and not _implements(registry, point, entry.name):
                 points = ", ".join(in_file(known) for known in points_of(registry.get(entry.name)))
                 text = f"{entry.name} does not take part in {in_file(point)}, only in {points}"
                 yield InvalidProfileError, Mistake(entry.path, text)
