@@ -1,6 +1,6 @@
 // Makes elements of the page. Text becomes text nodes, never markup, and what others chose is cut.
 
-import { cut } from "./text.js";
+import { cut, numberWord } from "./text.js";
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 /** @typedef {Record<string, string | number | boolean | null | undefined | ((event: any) => void)>} Attributes */
@@ -138,7 +138,13 @@ export function smallTable(caption, columns, rows) {
     element("th", { scope: "col", class: numeric[index] ? "number" : null }, column),
   );
   const body = rows.map((row) =>
-    element("tr", {}, ...row.map((cell, index) => element("td", { class: numeric[index] ? "number" : null }, cell))),
+    element(
+      "tr",
+      {},
+      ...row.map((cell, index) =>
+        element("td", { class: numeric[index] ? "number" : null }, typeof cell === "number" ? numberWord(cell) : cell),
+      ),
+    ),
   );
   const table = element("table", {}, element("caption", { class: "unseen" }, caption));
   table.append(element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...body));

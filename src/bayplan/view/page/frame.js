@@ -45,7 +45,7 @@ export function headerParts(view, route, at, open) {
     element(
       "a",
       { href: routeTo(page === "map" ? [] : [page], { in: name }), "aria-current": page === open ? "page" : null },
-      label,
+      number === null ? label : `${label} `,
       number !== null && element("span", { class: "badge" }, count(number)),
     ),
   );

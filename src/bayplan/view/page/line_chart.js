@@ -1,7 +1,7 @@
 // One series over time as a small drawing: an area under a line, with the value under the pointer.
 
 import { element, svgElement } from "./elements.js";
-import { count, cut, moment } from "./text.js";
+import { count, cut } from "./text.js";
 
 const WIDTH = 600;
 const HEIGHT = 130;
@@ -14,8 +14,9 @@ const TOP = 8;
  * @param {string} name
  * @param {number[]} values
  * @param {{ at: number, text: string }[]} notes
+ * @param {(when: number) => string} say
  */
-export function lineChart(at, name, values, notes) {
+export function lineChart(at, name, values, notes, say) {
   const most = values.reduce((high, value) => Math.max(high, value), 1);
   const [first, last] = [at[0], at[at.length - 1]];
   const x = (/** @type {number} */ when) => LEFT + ((when - first) / (last - first || 1)) * (WIDTH - 2 * LEFT);
@@ -39,8 +40,8 @@ export function lineChart(at, name, values, notes) {
       .map((note) => svgElement("line", { class: "note", x1: x(note.at), x2: x(note.at), y1: TOP, y2: y(0) })),
     svgElement("path", { class: "area", d: `${path}V${y(0)}H${x(first)}Z` }),
     svgElement("path", { class: "stroke", d: path }),
-    svgElement("text", { x: LEFT, y: HEIGHT - 6 }, moment(first)),
-    svgElement("text", { x: WIDTH - LEFT, y: HEIGHT - 6, "text-anchor": "end" }, moment(last)),
+    svgElement("text", { x: LEFT, y: HEIGHT - 6 }, say(first)),
+    svgElement("text", { x: WIDTH - LEFT, y: HEIGHT - 6, "text-anchor": "end" }, say(last)),
     cursor,
   );
   /** @param {PointerEvent} event */
@@ -54,7 +55,7 @@ export function lineChart(at, name, values, notes) {
     );
     cursor.setAttribute("x1", String(x(at[index])));
     cursor.setAttribute("x2", String(x(at[index])));
-    now.textContent = `${count(values[index] ?? 0)} at ${moment(at[index])}`;
+    now.textContent = `${count(values[index] ?? 0)} at ${say(at[index])}`;
   }
   function rest() {
     cursor.setAttribute("x1", "-9");

@@ -110,8 +110,11 @@ function drawBox(pen, box, cluster, by, palette) {
   pen.clip();
   if (share !== null) {
     pen.fillStyle = palette.steps[stepOf(share)];
-    if (roomy) drawLying(pen, box, requested ?? 0, used, palette);
-    else drawStanding(pen, box, requested ?? 0, used, palette);
+    if (roomy) {
+      drawLying(pen, box, requested ?? 0, used, palette);
+      drawSeams(pen, box, cluster, by, palette);
+    }
+    if (!roomy) drawStanding(pen, box, requested ?? 0, used, palette);
   }
   drawState(pen, box, cluster.text(cluster.nodes.state[box.row]), roomy, palette);
   pen.restore();
@@ -133,6 +136,28 @@ function drawLying(pen, box, requested, used, palette) {
   if (used === null) return;
   pen.fillStyle = palette.mark;
   pen.fillRect(box.x, top + height / 2 - 1.5, box.width * Math.min(used, 1), 3);
+}
+
+/**
+ * Where one pod's part of the bar ends and the next begins.
+ * @param {CanvasRenderingContext2D} pen
+ * @param {Box} box
+ * @param {ClusterTable} cluster
+ * @param {Measure} by
+ * @param {Palette} palette
+ */
+function drawSeams(pen, box, cluster, by, palette) {
+  const all = cluster.nodes.allocatable[by.resource]?.[box.row];
+  const pods = cluster.podsOn(box.row);
+  if (!all || pods.length > box.width / 4) return;
+  const height = Math.round(box.height * LYING);
+  pen.fillStyle = palette.empty;
+  let x = box.x;
+  for (const pod of pods) {
+    const amount = by.resource === "pods" ? 1 : (cluster.podRequests(pod)[by.resource] ?? 0);
+    x += (amount / all) * box.width;
+    if (amount) pen.fillRect(x - 0.5, box.y + box.height - height, 1, height);
+  }
 }
 
 /**

@@ -9,7 +9,7 @@ import { nodeBars, nodeFacts, nodePods } from "./node_details.js";
 import { NodeMap } from "./node_map.js";
 import { STEP_LABELS } from "./palette.js";
 import { changeQuery } from "./routes.js";
-import { count, shortKey } from "./text.js";
+import { shortKey } from "./text.js";
 
 /** @import {Context, Drawn, Route} from "./document.d.ts" */
 /** @import {ClusterTable} from "./cluster.js" */
@@ -158,7 +158,7 @@ function groupTable(cluster, chosen) {
   const rows = mapGroups(cluster, chosen.outer, "").map(({ label, rows }) => [
     nameText(label || "none"),
     rows.length,
-    count(rows.reduce((sum, row) => sum + cluster.nodes.pods[row], 0)),
+    rows.reduce((sum, row) => sum + cluster.nodes.pods[row], 0),
     ...measures.map((by) => shareCell(meanShare(cluster, rows, by))),
   ]);
   const columns = [shortKey(chosen.outer), "nodes", "pods", ...measures.map((by) => by.label)];

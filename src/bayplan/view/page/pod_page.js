@@ -4,7 +4,7 @@ import { shortageBar } from "./bars.js";
 import { nodeLink, requestWords, stateMark } from "./cells.js";
 import { commandLine, element, emptyNote, nameText, section, smallTable } from "./elements.js";
 import { routeTo } from "./routes.js";
-import { decisionScores, scoreTable } from "./score_tables.js";
+import { decisionScores, scoreTable, tieWords } from "./score_tables.js";
 import { count, cut, moment, plural } from "./text.js";
 
 /** @import {Context, Drawn, PodView} from "./document.d.ts" */
@@ -53,9 +53,8 @@ function foundPage({ cluster, view }, namespace, name) {
   const node = cluster.podNode(row);
   const message = cluster.text(cluster.pods.message[row]);
   const at = cluster.pods.boundAt[row];
-  const sentence = node
-    ? `${name} is on ${node}${at === null ? "" : `, bound at ${moment(at)}`}.`
-    : `${name} has no node.`;
+  const bound = at === null ? "" : `, bound at ${moment(at)}`;
+  const sentence = node ? `It is on ${node}${bound}.${tieWords(cluster, row)}` : "It has no node.";
   return {
     namespace,
     name,

@@ -40,7 +40,6 @@ function podColumns(cluster) {
     {
       name: "Namespace",
       wide: true,
-      narrow: true,
       cell: (row) => nameText(cluster().text(cluster().pods.namespace[row])),
     },
     { name: "State", narrow: true, cell: (row) => stateMark(cluster().text(cluster().pods.state[row])) },

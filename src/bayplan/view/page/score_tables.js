@@ -64,3 +64,14 @@ export function decisionScores(cluster, pod) {
   }
   return { plugins: kept.plugins.map((name) => ({ name, weight: 1 })), nodes };
 }
+
+/**
+ * How many nodes were as good.
+ * @param {ClusterTable} cluster
+ * @param {number} pod
+ */
+export function tieWords(cluster, pod) {
+  const kept = cluster.document.decisions;
+  const ties = kept?.ties[kept.pod.lastIndexOf(pod)] ?? 1;
+  return ties > 1 ? ` ${ties} nodes had the best score; one of them was taken.` : "";
+}

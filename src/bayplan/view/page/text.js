@@ -84,9 +84,15 @@ export function moment(at) {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** @param {number} value */
+export function numberWord(value) {
+  return Number.isInteger(value) ? count(value) : digits(value);
+}
+
 /**
+ * A score, to the hundredth: the parts must be seen to add up to the whole.
  * @param {number | null | undefined} value
  */
 export function score(value) {
-  return value === null || value === undefined ? "" : digits(value);
+  return value === null || value === undefined ? "" : String(Number(value.toFixed(2)));
 }

@@ -3,7 +3,7 @@
 import { element, emptyNote, section, smallTable } from "./elements.js";
 import { lineChart } from "./line_chart.js";
 import { loadStrip } from "./load_strip.js";
-import { count, cut, moment } from "./text.js";
+import { cut, moment } from "./text.js";
 
 /** @import {Context, Drawn, Timeline} from "./document.d.ts" */
 
@@ -16,7 +16,7 @@ const MOST_ROWS = 200;
 export function timeView({ view }) {
   const line = view.timeline;
   if (!line?.at.length) return { element: emptyNote("Nothing happened over time.") };
-  const charts = line.series.map((series) => lineChart(line.at, series.name, series.values, line.notes));
+  const charts = line.series.map((series) => lineChart(line.at, series.name, series.values, line.notes, sayTime(line)));
   const parts = [
     element("div", { class: "charts" }, ...charts),
     line.notes.length && section("What happened", noteTable(line)),
@@ -26,11 +26,19 @@ export function timeView({ view }) {
   return { element: element("div", {}, ...parts.map((part) => part || null)) };
 }
 
+/**
+ * Seconds, or, of a run in which no time passed, which attempt it was.
+ * @param {Timeline} line
+ */
+function sayTime(line) {
+  return (/** @type {number} */ at) => (line.unit === "s" ? moment(at) : `${at} ${cut(line.unit, 20)}`);
+}
+
 /** @param {Timeline} line */
 function noteTable(line) {
   const rows = line.notes
     .slice(0, MOST_ROWS)
-    .map((note) => [moment(note.at), element("span", { class: "wrap" }, cut(note.text, 300))]);
+    .map((note) => [sayTime(line)(note.at), element("span", { class: "wrap" }, cut(note.text, 300))]);
   return smallTable("What happened", ["at", "what"], rows);
 }
 
@@ -42,7 +50,7 @@ function numberTable(line) {
   const every = Math.max(1, Math.ceil(line.at.length / 24));
   const rows = [];
   for (let index = 0; index < line.at.length; index += every) {
-    rows.push([moment(line.at[index]), ...line.series.map((series) => count(series.values[index] ?? 0))]);
+    rows.push([sayTime(line)(line.at[index]), ...line.series.map((series) => series.values[index] ?? 0)]);
   }
   return smallTable("The time line in numbers", ["at", ...line.series.map((series) => cut(series.name, 60))], rows);
 }
