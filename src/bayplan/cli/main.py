@@ -36,6 +36,7 @@ from bayplan.cli import (
     snapshot,
     sweep,
     ui,
+    top,
     what_if,
 )
 from bayplan.cli.help import ASK, DEVELOP, RUN, SERVICES, WIDTH, Command, Group
@@ -85,6 +86,7 @@ _add(ASK, "place", place.place, place.EXAMPLES)
 _add(ASK, "snapshot", snapshot.snapshot, snapshot.EXAMPLES)
 _add(ASK, "replay", replay.replay, replay.EXAMPLES)
 _add(ASK, "ui", ui.ui, ui.EXAMPLES)
+_add(ASK, "top", top.top, top.EXAMPLES)
 _add(RUN, "manifests", manifests.manifests, manifests.EXAMPLES)
 app.add_typer(sticky, name="sticky", rich_help_panel=RUN)
 _add(SERVICES, "scheduler", scheduler.scheduler, scheduler.EXAMPLES)

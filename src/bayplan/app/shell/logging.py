@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import sys
+from typing import TextIO
 
 import structlog
 
 
-def set_up(*, verbose: bool = False, as_json: bool = False) -> None:
-    """Log to stderr; debug messages only with ``verbose``."""
+def set_up(*, verbose: bool = False, as_json: bool = False, quiet: bool = False, to: TextIO | None = None) -> None:
+    """Log to stderr, or elsewhere; debug messages only with ``verbose``, and nothing but warnings if ``quiet``."""
+    least = logging.DEBUG if verbose else logging.WARNING if quiet else logging.INFO
     renderer: structlog.typing.Processor
     if as_json:
         renderer = structlog.processors.JSONRenderer()
@@ -22,8 +24,8 @@ def set_up(*, verbose: bool = False, as_json: bool = False) -> None:
             structlog.processors.format_exc_info,
             renderer,
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if verbose else logging.INFO),
-        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        wrapper_class=structlog.make_filtering_bound_logger(least),
+        logger_factory=structlog.WriteLoggerFactory(file=to or sys.stderr),
     )
     logging.basicConfig(handlers=[_Forward(verbose)], level=logging.WARNING, force=True)
 

@@ -1,0 +1,1 @@
+"""A live cluster in the terminal: ``bayplan top``."""
