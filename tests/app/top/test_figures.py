@@ -8,23 +8,23 @@ from bayplan.app.top.figures import MOST_NODES, top_document
 from bayplan.engine.cache import ClusterCache
 from bayplan.objects.pod import Pod
 from bayplan.simulator.report.simulation_report import BOUND, GATED, PENDING
-from bayplan.testing import make_node, make_pod
+from bayplan.testing import node, pod
 from bayplan.view.cluster_view import PodRow, cluster_view
 
 
 def cluster(nodes: int = 2) -> dict[str, Any]:
     cache = ClusterCache()
     for number in range(1, nodes + 1):
-        cache.add_node(make_node(f"n{number}", cpu="4", memory="8Gi"))
-    cache.add_node(make_node("closed", cpu="4", memory="8Gi", unschedulable=True))
-    running: Pod = make_pod("web", cpu="3", memory="1Gi", node="n2")
+        cache.add_node(node(f"n{number}").build())
+    cache.add_node(node("closed").cordoned().build())
+    running: Pod = pod("web").request(cpu="3", memory="4Gi").on("n2").build()
     cache.add_pod(running)
     rows = [
         PodRow(running, BOUND, owner="Deployment/web"),
-        PodRow(make_pod("big-1", cpu="8"), PENDING, "0/3 nodes are available: 3 Insufficient cpu.", "Job/big"),
-        PodRow(make_pod("big-2", cpu="8"), PENDING, "0/3 nodes are available: 3 Insufficient cpu.", "Job/big"),
-        PodRow(make_pod("fresh"), PENDING),
-        PodRow(make_pod("gated"), GATED, "waiting for a gate"),
+        PodRow(pod("big-1").build(), PENDING, "0/3 nodes are available: 3 Insufficient cpu.", "Job/big"),
+        PodRow(pod("big-2").build(), PENDING, "0/3 nodes are available: 3 Insufficient cpu.", "Job/big"),
+        PodRow(pod("fresh").build(), PENDING),
+        PodRow(pod("gated").build(), GATED, "waiting for a gate"),
     ]
     return cluster_view(cache.nodes, rows)
 
@@ -34,7 +34,10 @@ def test_the_busiest_nodes_come_first_with_what_their_pods_ask_for() -> None:
 
     first, *others = top["nodes"]
     assert first == {"name": "n2", "cpu": 0.75, "memory": 0.125, "pods": 1, "mostPods": 110, "state": "Ready"}
-    assert [(each["name"], each["cpu"], each["state"]) for each in others] == [("closed", 0.0, "Cordoned"), ("n1", 0.0, "Ready")]
+    assert [(each["name"], each["cpu"], each["state"]) for each in others] == [
+        ("closed", 0.0, "Cordoned"),
+        ("n1", 0.0, "Ready"),
+    ]
     assert top["bindsPerSecond"] == 3.1
 
 
@@ -63,8 +66,8 @@ def test_a_large_cluster_is_cut_to_its_busiest_nodes() -> None:
 
 def test_what_a_node_does_not_have_is_full_if_pods_ask_for_it() -> None:
     cache = ClusterCache()
-    cache.add_node(make_node("bare", cpu="0", memory="1Gi"))
-    cache.add_pod(make_pod("web", cpu="1", node="bare"))
+    cache.add_node(node("bare").allocatable(cpu="0").build())
+    cache.add_pod(pod("web").cpu("1").on("bare").build())
 
-    (node,) = top_document(cluster_view(cache.nodes, []), 0)["nodes"]
-    assert node["cpu"] == 1.0
+    (bare,) = top_document(cluster_view(cache.nodes, []), 0)["nodes"]
+    assert bare["cpu"] == 1.0

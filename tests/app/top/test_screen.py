@@ -10,7 +10,12 @@ from rich.console import Console
 from bayplan.app.top.screen import as_text, screen
 
 NODE = {"name": "n1", "cpu": 0.95, "memory": 0.3, "pods": 3, "mostPods": 110, "state": "Ready"}
-WAITING = {"pods": 2, "owner": "Job/big", "example": "lab/big-1", "message": "0/1 nodes are available: 1 Insufficient cpu."}
+WAITING = {
+    "pods": 2,
+    "owner": "Job/big",
+    "example": "lab/big-1",
+    "message": "0/1 nodes are available: 1 Insufficient cpu.",
+}
 
 
 def top(nodes: int = 1, groups: int = 1, **node: Any) -> dict[str, Any]:
