@@ -35,8 +35,8 @@ from bayplan.cli import (
     simulate,
     snapshot,
     sweep,
-    ui,
     top,
+    ui,
     what_if,
 )
 from bayplan.cli.help import ASK, DEVELOP, RUN, SERVICES, WIDTH, Command, Group

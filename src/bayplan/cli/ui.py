@@ -21,7 +21,7 @@ bayplan ui -f cluster.yaml                     # files, read again when they cha
 bayplan ui -f cluster.yaml --simulate --speed 10
 bayplan ui --address 0.0.0.0 --auth            # for everybody, each with their own rights
 """
-PORT = 10265
+PORT = 10266
 
 Auth = Annotated[
     bool | None,

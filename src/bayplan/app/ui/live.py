@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -116,7 +117,9 @@ class LiveCluster(Service):
         self.feed = Feed(self)
         following = EngineInformers(client, self._tell, NoMetrics(), silence_s)
         read = {kind.called for kind in kinds_for(self.engine.profiles.values())}
-        self.informers = [following.informer(kind) for kind in those(read | {POLICY})]
+        # A cluster need not have policies; if it has none, that is no mistake.
+        policies = (replace(kind, is_optional=True) for kind in those({POLICY} - read))
+        self.informers = [following.informer(kind) for kind in (*those(read), *policies)]
 
     # -- a service --
 
