@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from bayplan.app.scheduler.decision_log import DecisionLog
+from bayplan.app.top.figures import top_document
 from bayplan.cli import bench, shadow
 from bayplan.cli.main import main
 from bayplan.clock import VirtualClock
@@ -25,12 +26,13 @@ from bayplan.plugins.plugin_set import registry
 from bayplan.simulator.loading import documents_of, load
 from bayplan.simulator.world import assemble
 from bayplan.testing import pod
+from tests.app.top.test_figures import cluster as top_cluster
 from tests.docs.pages import ROOT, section
 
 PAGE = ROOT / "docs" / "reference" / "json.md"
 EXAMPLES = ROOT / "examples"
 KINDS = (
-    "Simulation", "Explanation", "WorkloadExplanation", "WhatIf", "Fit", "Comparison", "PlacementResult", "PlanRun",
+    "Simulation", "Explanation", "Top", "WorkloadExplanation", "WhatIf", "Fit", "Comparison", "PlacementResult", "PlanRun",
     "RebalancePlan", "PluginList", "Benchmark", "StickyList", "Replay", "ShadowVerdict", "ShadowSummary", "DecisionList", "Sweep",
 )  # fmt: skip
 RARE = {
@@ -317,7 +319,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
             (folder / "plan.yaml").write_text(out.read_text())
         told = json.loads(out.read_text())
         found += told if isinstance(told, list) else [told]
-    return [*found, *shadow_lines(), decisions()]
+    return [*found, *shadow_lines(), decisions(), top_document(top_cluster(), 1.0)]
 
 
 def shadow_lines() -> Iterator[dict[str, Any]]:
