@@ -229,5 +229,5 @@ function drawWords(pen, box, cluster, share, palette) {
 function outline(pen, box, colour, width) {
   pen.strokeStyle = colour;
   pen.lineWidth = width;
-  pen.strokeRect(box.x + width / 2 - 1, box.y + width / 2 - 1, box.width - width + 2, box.height - width + 2);
+  pen.strokeRect(box.x + width / 2, box.y + width / 2, box.width - width, box.height - width);
 }

@@ -151,8 +151,8 @@ export function boxAt(layout, x, y) {
  */
 export function nextBox(layout, from, key) {
   const last = layout.boxes.length - 1;
-  if (from < 0 || key === "Home") return 0;
   if (key === "End") return last;
+  if (from < 0 || key === "Home") return 0;
   if (key === "ArrowRight") return Math.min(from + 1, last);
   if (key === "ArrowLeft") return Math.max(from - 1, 0);
   return boxAbove(layout, from, key === "ArrowUp" ? -1 : 1);
