@@ -18,5 +18,11 @@ echo
 echo '$ bayplan fit --pod large.yaml --make-room'
 bayplan fit -f cluster.yaml --pod large.yaml --make-room
 echo
+echo '$ bayplan fit --pod large.yaml --make-room -o yaml > plan.yaml; bayplan rebalancer --plan plan.yaml --dry-run'
+bayplan fit -f cluster.yaml --pod large.yaml --make-room -o yaml | bayplan rebalancer --plan - --dry-run -f cluster.yaml
+echo
+echo '$ bayplan fit --pod large.yaml --make-room --count 3'
+bayplan fit -f cluster.yaml --pod large.yaml --make-room --count 3
+echo
 echo '$ bayplan compare --config packing.yaml --afresh'
 bayplan compare -f cluster.yaml --config packing.yaml --afresh

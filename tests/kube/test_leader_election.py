@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from bayplan.errors import LeadershipLostError, TransportError
 from bayplan.kube.leader_election import LeaderElection, running_time
@@ -147,6 +148,16 @@ async def test_a_leader_that_slept_past_its_deadline_does_not_believe_it_leads()
     await one._try()
     time.now += 3600
     assert not one.is_leader()
+
+
+async def test_who_waits_says_once_for_whom() -> None:
+    server, time = LeaseServer(), Time()
+    await candidate(server, "one", time).acquire()
+    with capture_logs() as logs:
+        waiting = asyncio.ensure_future(candidate(server, "two", time).acquire())
+        await asyncio.sleep(0.2)
+        waiting.cancel()
+    assert [(each["event"], each["holder"]) for each in logs] == [("waiting for the lease", "one")]
 
 
 async def test_hold_ends_when_the_lease_is_anothers() -> None:

@@ -70,7 +70,11 @@ class LeaderElection:
 
     async def acquire(self) -> None:
         """Wait until we lead."""
+        told = ""
         while not await self._try():
+            if self._held_by_another() and self.holder != told:
+                told = self.holder
+                log.info("waiting for the lease", lease=self.name, holder=told)
             await asyncio.sleep(self._retry_s * random.uniform(1.0, 1.2))
         log.info("leading", identity=self.identity, lease=self.name)
 
