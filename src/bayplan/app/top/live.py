@@ -23,7 +23,7 @@ from bayplan.kube.client import Client
 Show = Callable[[dict[str, Any]], None]
 
 
-class LastLine(io.TextIOBase):
+class LastLine(io.StringIO):
     """Where logs go while the screen is drawn: the last of them is shown in its last line."""
 
     def __init__(self) -> None:
