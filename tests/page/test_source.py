@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +11,7 @@ from playwright.sync_api import expect
 from tests.page.documents import cluster, view
 from tests.page.opened import OpenedPage
 from tests.page.serving import PageServer
+from tests.page.test_views import pod_pages
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -101,4 +103,21 @@ def test_a_servers_message_is_shown(open_page: Open) -> None:
         expect(opened.page.get_by_role("status")).to_have_text("live")
         server.send(message="cluster.yaml: cannot be read")
         expect(opened.page.get_by_role("status")).to_have_text("cluster.yaml: cannot be read")
+        opened.page.close()
+
+
+def test_what_a_person_is_about_to_use_stays_while_the_page_follows(open_page: Open) -> None:
+    with PageServer(view(cluster()), pods=pod_pages()) as server:
+        opened = open_page(f"{server.address}#/pods?q=team-1")
+        link = opened.page.get_by_role("link", name="web-1-00001")
+        link.focus()
+        server.send(patch=[{"path": ["clusters", 0, "pods", "node"], "rows": [5], "values": [4]}])
+        expect(opened.page.get_by_role("row", name="web-5-00005")).to_contain_text("node-0004")
+        expect(link).to_be_focused()
+        link.hover()
+        opened.page.mouse.down()
+        server.send(patch=[{"path": ["clusters", 0, "pods", "node"], "rows": [5], "values": [6]}])
+        server.send(patch=[{"path": ["facts"], "value": []}])
+        opened.page.mouse.up()
+        expect(opened.page).to_have_url(re.compile("#/pod/team-1/web-1-00001"))
         opened.page.close()

@@ -63,6 +63,27 @@ export function headerParts(view, route, at, open) {
 }
 
 /**
+ * @param {HTMLElement} header
+ * @param {Entry[]} named
+ */
+export function updateBadges(header, named) {
+  const numbers = named.flatMap((entry) => (entry.number === null ? [] : [count(entry.number)]));
+  header.querySelectorAll("nav .badge").forEach((badge, index) => {
+    badge.textContent = numbers[index];
+  });
+}
+
+/**
+ * On a phone the open view's name may be beyond the edge.
+ * @param {HTMLElement} header
+ */
+export function scrollToCurrent(header) {
+  const nav = header.querySelector("nav");
+  const link = nav?.querySelector("a[aria-current]");
+  if (nav && link instanceof HTMLElement) nav.scrollLeft = link.offsetLeft - nav.offsetLeft - nav.clientWidth / 3;
+}
+
+/**
  * @param {View} view
  * @param {Route} route
  * @param {number} at

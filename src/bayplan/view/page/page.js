@@ -4,7 +4,7 @@ import { ClusterTable } from "./cluster.js";
 import { compareView } from "./compare_view.js";
 import { element, emptyNote } from "./elements.js";
 import { movesView, placementsView, policiesView, tablesView } from "./fleet_views.js";
-import { entries, footerParts, headerParts, tiles, tokenForm } from "./frame.js";
+import { entries, footerParts, headerParts, scrollToCurrent, tiles, tokenForm, updateBadges } from "./frame.js";
 import { mapView } from "./map_view.js";
 import { nodePage, nodesView } from "./nodes_view.js";
 import { pendingView } from "./pending_view.js";
@@ -57,13 +57,29 @@ class Page {
   state = "report";
   stateText = "";
 
+  /** A document that came while a button was held down: what is under the pointer must not be replaced. */
+  /** @type {View | null} */
+  held = null;
+  pressed = false;
+
   start() {
     addEventListener("hashchange", () => this.#open(true));
+    addEventListener("pointerdown", () => {
+      this.pressed = true;
+    });
+    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => setTimeout(() => this.#released()));
     this.source.start({ changed: (view) => this.#take(view), state: (state, text) => this.#say(state, text) });
+  }
+
+  #released() {
+    this.pressed = false;
+    if (this.held) this.#take(this.held);
   }
 
   /** @param {View} view */
   #take(view) {
+    this.held = this.pressed ? view : null;
+    if (this.held) return;
     const first = this.view === null;
     this.view = view;
     this.tables = [];
@@ -74,11 +90,12 @@ class Page {
 
   /** @param {View} view */
   #update(view) {
+    const focused = this.content.contains(document.activeElement) && document.activeElement?.getAttribute("href");
     const context = this.#context(view);
     this.#frame(context);
-    if (this.drawn?.update) return this.drawn.update(context);
-    const shows = otherParts(view);
-    if (shows !== this.shows) this.#open(false);
+    if (this.drawn?.update) this.drawn.update(context);
+    else if (otherParts(view) !== this.shows) this.#open(false);
+    if (focused && document.activeElement === document.body) refocus(this.content, focused);
   }
 
   /** @param {boolean} moved whether a person went there, who then is taken to its beginning */
@@ -111,10 +128,18 @@ class Page {
   /** @param {Context} context */
   #frame({ view, route }) {
     const open = UNDER.get(route.page) ?? route.page;
-    const focused = document.activeElement?.getAttribute("href");
-    const inside = this.header.contains(document.activeElement);
-    this.header.replaceChildren(...headerParts(view, route, clusterAt(view, route), open));
-    if (inside && focused) refocus(this.header, focused);
+    const at = clusterAt(view, route);
+    const named = entries(view, at);
+    const head = JSON.stringify([
+      view.title,
+      view.clusters.map((each) => each.name),
+      location.hash,
+      named.map((each) => each.page),
+    ]);
+    if (this.header.dataset.shows === head) updateBadges(this.header, named);
+    else this.header.replaceChildren(...headerParts(view, route, at, open));
+    if (this.header.dataset.shows !== head) scrollToCurrent(this.header);
+    this.header.dataset.shows = head;
     const single = UNDER.has(route.page);
     this.facts.replaceChildren(...(view.facts.length && !single ? [tiles(view.facts)] : []));
     const foot = `${view.command} ${view.made}`;
@@ -137,7 +162,8 @@ class Page {
     const place = document.getElementById("connection");
     if (place) {
       place.className = state;
-      place.textContent = words;
+      // Said again only if it is another: those who listen hear every change.
+      if (place.textContent !== words) place.textContent = words;
     } else if (state === "lost") this.content.replaceChildren(emptyNote(text));
   }
 
@@ -146,6 +172,7 @@ class Page {
     this.drawn?.close?.();
     this.drawn = null;
     this.view = null;
+    this.header.dataset.shows = "";
     this.header.replaceChildren(element("div", { class: "top" }, element("span", { class: "brand" }, "Bayplan")));
     this.footer.replaceChildren();
     const source = this.source;
