@@ -19,7 +19,7 @@ import yaml
 from tests.support.control_plane import ControlPlane
 from tests.support.processes import ProcessGroup, Server, free_ports
 
-PORT_FLAGS = {"annotator": "--health-port"}
+PORT_FLAGS = {"annotator": "--health-port", "ui": "--port"}
 
 
 class PlayedPod:

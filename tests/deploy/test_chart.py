@@ -16,7 +16,7 @@ from tests.deploy.charts import CHART, CRDS, VALUE_FILES, Helm, Objects, by_name
 pytestmark = [pytest.mark.kube]  # Helm is built beside the control plane
 
 ALL_PARTS = CHART / "ci" / "everything.yaml"
-SERVICES = ("scheduler", "rebalancer", "annotator", "placement", "shadow")
+SERVICES = ("scheduler", "rebalancer", "annotator", "placement", "shadow", "ui")
 
 
 def without_release(thing: dict[str, Any]) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def test_a_configuration_keeps_its_lease_and_is_one_that_the_scheduler_reads(hel
 def test_plugins_reach_all_who_decide(helm: Helm) -> None:
     found = helm.rendered(f"--values={CHART / 'ci' / 'own-plugin.yaml'}", f"--values={ALL_PARTS}")
 
-    for part in ("scheduler", "rebalancer", "shadow"):
+    for part in ("scheduler", "rebalancer", "shadow", "ui"):
         assert "--plugin=/etc/bayplan-plugins/same_rack.py:SameRack" in container(found, part)["args"]
         assert "/etc/bayplan-plugins" in [each["mountPath"] for each in container(found, part)["volumeMounts"]]
     assert not any("plugin" in each for each in container(found, "annotator")["args"])

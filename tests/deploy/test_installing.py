@@ -20,7 +20,7 @@ from tests.support.processes import ProcessGroup
 pytestmark = [pytest.mark.kube, pytest.mark.slow]
 
 NAMESPACE = "bayplan-system"
-SERVICES = ("scheduler", "rebalancer", "annotator", "placement", "shadow")
+SERVICES = ("scheduler", "rebalancer", "annotator", "placement", "shadow", "ui")
 
 
 @pytest.fixture(scope="module")

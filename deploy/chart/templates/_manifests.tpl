@@ -26,7 +26,7 @@ what values ask for, and prints the objects: nothing stands here a second time.
 {{- if hasKey $object.metadata "namespace" }}{{ $_ := set $object.metadata "namespace" .root.Release.Namespace }}{{ end -}}
 {{- range $subject := $object.subjects }}{{ $_ := set $subject "namespace" $.root.Release.Namespace }}{{ end -}}
 {{- $adapt := printf "bayplan.kind.%s" $object.kind -}}
-{{- if has $object.kind (list "Deployment" "ConfigMap" "ServiceMonitor" "PrometheusRule" "NetworkPolicy") }}{{ include $adapt . }}{{ end -}}
+{{- if has $object.kind (list "Deployment" "ConfigMap" "NetworkPolicy") }}{{ include $adapt . }}{{ end -}}
 {{- toYaml $object -}}
 {{- end -}}
 
@@ -123,16 +123,6 @@ what values ask for, and prints the objects: nothing stands here a second time.
 {{- $_ := set $data $file (toYaml $document) -}}
 {{- end -}}
 {{- end -}}
-{{- end -}}
-
-{{- define "bayplan.kind.ServiceMonitor" -}}
-{{- $_ := set .object.metadata "labels" (merge dict .object.metadata.labels .root.Values.serviceMonitor.labels) -}}
-{{- $_ := set .object.spec "namespaceSelector" (dict "matchNames" (list .root.Release.Namespace)) -}}
-{{- range $endpoint := .object.spec.endpoints }}{{ $_ := set $endpoint "interval" $.root.Values.serviceMonitor.interval }}{{ end -}}
-{{- end -}}
-
-{{- define "bayplan.kind.PrometheusRule" -}}
-{{- $_ := set .object.metadata "labels" (merge dict .object.metadata.labels (default dict .values.labels)) -}}
 {{- end -}}
 
 {{- define "bayplan.kind.NetworkPolicy" -}}
