@@ -21,7 +21,7 @@ from bayplan.bounded_cache import BoundedCache
 
 PAUSE_S = 1.0
 SHARE = 4
-"""Making views may take one part in so many of the time: with a huge cluster they come less often."""
+"""Making views may take one part in so many of a core: with a huge cluster they come less often."""
 ALIVE_S = 15.0
 KEPT = 10
 """Changes that are kept for those who are behind."""
@@ -125,14 +125,14 @@ class Feed:
     async def run(self) -> None:
         """For ever: go on with the channels that somebody follows."""
         while True:
-            started = time.perf_counter()
+            started = time.thread_time()
             if self.followers:
                 async with self._made:
                     for channel in list(self._channels.values()):
                         channel.advance()
                         await asyncio.sleep(0)
                     self._made.notify_all()
-            pause = max(self._pause_s, SHARE * (time.perf_counter() - started))
+            pause = max(self._pause_s, SHARE * (time.thread_time() - started))
             self._due = _now() + pause
             await asyncio.sleep(pause)
 
