@@ -30,6 +30,7 @@ from bayplan.kube.auth import Credentials
 from bayplan.kube.client import Client
 from benchmarks.contenders import BAYPLAN, SCHEDULER_NAME, Contenders
 from benchmarks.spending import cpu_s, resident_bytes, say
+from benchmarks.watching import BindWatch
 from tests.support.control_plane import ControlPlane
 from tests.support.live import node_manifest
 from tests.support.processes import ProcessGroup, Server
@@ -262,18 +263,11 @@ async def _scheduled(client: Client, contenders: Contenders, prefix: str, count:
     say(f"scheduling {count} pods ({prefix})")
     wanted = [_pod(f"{prefix}-{number}", schedulerName=SCHEDULER_NAME) for number in range(count)]
     await _some_at_once(lambda each: client.create(PODS, each), wanted)
-    server = contenders.start(BAYPLAN)
-    try:
-        first, last, left = 0.0, 0.0, count
-        while left:
-            await asyncio.sleep(0.05)
-            pending = await client.get(PODS, {"fieldSelector": "spec.nodeName=", "limit": str(2 * count + 10_000)})
-            now = sum(each["metadata"]["name"].startswith(f"{prefix}-") for each in pending["items"])
-            if now < left:
-                last, first, left = time.monotonic(), first or time.monotonic(), now
-        return round(count / max(0.001, last - first), 1)
-    finally:
-        server.stop()
+    watch = BindWatch(client, {each["metadata"]["name"] for each in wanted}, lambda bound: None)
+    await watch.open()
+    with contenders.start(BAYPLAN) as server:
+        await watch.until_all(server.check)
+    return round(watch.pods_per_second or 0.0, 1)
 
 
 def table(document: Document) -> str:

@@ -133,7 +133,7 @@ def _source(
     def read() -> World:
         found = loading.read(names, recursive=recursive, config=config, plugins=plugins)
         load = LoadOptions() if simulate and length is not None else None
-        return assemble(found, seed=seed, now=started, load=load, warn=warn)
+        return assemble(found, seed=seed, now=started, load=load, keeps_history=simulate, warn=warn)
 
     if simulate:
         return RunningSimulation(read(), served.command, speed, length)

@@ -25,8 +25,8 @@ def world_view(world: World, *, name: str = "", command: str = "") -> dict[str, 
 
     def explained(row: PodRow) -> dict[str, Any]:
         told = explain(world.scheduler, row.pod)
-        attempts = [] if world.history is None else [_attempt(each) for each in world.history.attempts(row.pod.uid)]
-        return pod_view(told, row.pod, nodes, owner=row.owner, command=command, attempts=attempts)
+        tried = attempts(world, row.pod.uid)
+        return pod_view(told, row.pod, nodes, owner=row.owner, command=command, attempts=tried)
 
     rows = [_row(world, record) for record in records]
     view = cluster_view(nodes, rows, name=name, used=_used(world), explained=explained)
@@ -47,6 +47,11 @@ def _row(world: World, record: Record) -> PodRow:
         record.bound_at,
         not record.is_gone,
     )
+
+
+def attempts(world: World, uid: str) -> list[dict[str, Any]]:
+    """When a pod was tried and what came of it, where that was noted."""
+    return [] if world.history is None else [_attempt(each) for each in world.history.attempts(uid)]
 
 
 def _attempt(attempt: Attempt) -> dict[str, Any]:

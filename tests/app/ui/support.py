@@ -42,7 +42,7 @@ NOW = 1_700_000_000.0
 
 def world(text: str = CLUSTER) -> World:
     documents = manifests.read(["-"], stdin=text.encode())
-    return assemble(load(documents, None, registry((), False), strict=True), now=NOW)
+    return assemble(load(documents, None, registry((), False), strict=True), now=NOW, keeps_history=True)
 
 
 def simulated(text: str = CLUSTER) -> RunningSimulation:

@@ -87,6 +87,8 @@ async def test_a_simulation_runs_while_one_watches() -> None:
     late = source.pod(EVERYTHING, "default/late", ())
     assert late is not None
     assert late["node"] in ("n1", "n2")
+    assert [(each["at"], each["node"]) for each in late["attempts"]] == [(30.0, late["node"])]
+    assert source.view(EVERYTHING)["timeline"]["at"]
 
 
 async def test_a_simulation_ends_with_its_server() -> None:

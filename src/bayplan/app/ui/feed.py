@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable
 from typing import Any, Protocol
 
@@ -22,11 +22,12 @@ from bayplan.bounded_cache import BoundedCache
 PAUSE_S = 1.0
 SHARE = 4
 """Making views may take one part in so many of a core: with a huge cluster they come less often."""
+REST_S = 0.05
 ALIVE_S = 15.0
 KEPT = 10
 """Changes that are kept for those who are behind."""
-MOST_CHANNELS = 100
-"""Different rights whose last view is kept."""
+MOST_CHANNELS = 20
+"""Different rights whose last view is kept, beside those that somebody follows."""
 
 
 class Viewed(Protocol):
@@ -46,7 +47,7 @@ class Channel:
 
     def __init__(self, source: Viewed, rights: Rights) -> None:
         self._source = source
-        self._rights = rights
+        self.rights = rights
         self._numbering: dict[int, Numbering] = {}
         self._document: dict[str, Any] = {}
         self._whole: bytes | None = None
@@ -61,7 +62,7 @@ class Channel:
         if source.revision == self._revision and source.problem == self._told:
             return
         self._revision, self._told = source.revision, source.problem
-        document = source.view(self._rights)
+        document = source.view(self.rights)
         document["clusters"] = [
             self._numbering.setdefault(number, Numbering()).renumber(cluster)
             for number, cluster in enumerate(document["clusters"])
@@ -108,13 +109,18 @@ class Feed:
         self._source = source
         self._pause_s = pause_s
         self._channels: BoundedCache[Rights, Channel] = BoundedCache(MOST_CHANNELS)
+        self._followed: Counter[Channel] = Counter()
         self._made = asyncio.Condition()
         self._due = 0.0
-        self.followers = 0
+
+    @property
+    def followers(self) -> int:
+        """How many follow."""
+        return self._followed.total()
 
     def channel(self, rights: Rights) -> Channel:
         """The channel of these rights, up to date within the pause."""
-        found = self._channels.get(rights)
+        found = next((each for each in self._followed if each.rights == rights), None) or self._channels.get(rights)
         if found is None:
             found = self._channels[rights] = Channel(self._source, rights)
             found.advance()
@@ -125,16 +131,15 @@ class Feed:
     async def run(self) -> None:
         """For ever: go on with the channels that somebody follows."""
         while True:
-            started = time.thread_time()
+            started, spent = _now(), time.thread_time()
             if self.followers:
                 async with self._made:
-                    for channel in list(self._channels.values()):
+                    for channel in list(self._followed):
                         channel.advance()
                         await asyncio.sleep(0)
                     self._made.notify_all()
-            pause = max(self._pause_s, SHARE * (time.thread_time() - started))
-            self._due = _now() + pause
-            await asyncio.sleep(pause)
+            self._due = started + max(self._pause_s, SHARE * (time.thread_time() - spent))
+            await asyncio.sleep(max(REST_S, self._due - _now()))
 
     async def follow(self, rights: Callable[[], Any]) -> AsyncGenerator[bytes, None]:
         """
@@ -143,35 +148,30 @@ class Feed:
         Args:
             rights: a coroutine function; asked again before every line, since rights can be taken away.
         """
-        self.followers += 1
+        channel: Channel | None = None
+        seq, said = 0, _now()
         try:
-            allowed = await rights()
-            if not isinstance(allowed, Rights):
-                return
-            channel = self.channel(allowed)
-            seq = channel.seq
-            yield channel.whole()
-            said = _now()
-            while True:
+            while isinstance(allowed := await rights(), Rights):
+                if channel is None or channel.rights != allowed:
+                    self._leave(channel)
+                    channel = self.channel(allowed)
+                    self._followed[channel] += 1
+                    line = channel.whole()
+                else:
+                    line = channel.since(seq) or (_line({"seq": seq}) if _now() >= said + ALIVE_S else b"")
+                seq = channel.seq
+                if line:
+                    said = _now()
+                    yield line
                 async with self._made:
                     await self._made.wait()
-                now = await rights()
-                if not isinstance(now, Rights):
-                    return
-                if now != allowed:
-                    allowed, channel = now, self.channel(now)
-                    seq = channel.seq
-                    yield channel.whole()
-                elif line := channel.since(seq):
-                    seq = channel.seq
-                    yield line
-                elif _now() < said + ALIVE_S:
-                    continue
-                else:
-                    yield _line({"seq": seq})
-                said = _now()
         finally:
-            self.followers -= 1
+            self._leave(channel)
+
+    def _leave(self, channel: Channel | None) -> None:
+        if channel is not None:
+            self._followed[channel] -= 1
+            self._followed += Counter()  # those that nobody follows are dropped
 
 
 def _now() -> float:

@@ -26,6 +26,7 @@ from bayplan.view.pod_view import pod_view
 from bayplan.view.policies import moves_of, policies_of
 from bayplan.view.simulation_view import simulation_view
 from bayplan.view.texts import shown
+from bayplan.view.world_view import attempts as attempts_in
 
 log = structlog.get_logger()
 
@@ -59,7 +60,9 @@ class _Worlds:
             command = shown(f"{self._explaining()} pod {pod.name} -n {pod.namespace}")
             document = explain(world.scheduler, pod)
             owner = world.workloads.owner(pod) or ""
-            return pod_view(document, pod, world.scheduler.cache.nodes, owner=owner, command=command, attempts=attempts)
+            tried = attempts_in(world, pod.uid)
+            nodes = world.scheduler.cache.nodes
+            return pod_view(document, pod, nodes, owner=owner, command=command, attempts=tried)
 
     def _explaining(self) -> str:
         return "bayplan explain"
