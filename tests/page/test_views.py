@@ -29,9 +29,9 @@ VIEWS = {
     "compare": "Pods that are elsewhere",
     "time": "node-0009 is not ready",
     "placements": "2 of 3 clusters",
-    "policies": "zone-b has 2 too few",
+    "policies": "Satisfied is False: zone-b has 2 too few",
     "moves": "zone-a has 2 too many",
-    "tables": "large (16 cpu)",
+    "tables": "1.44",
     "nowhere": "There is no such page.",
 }
 

@@ -25,6 +25,16 @@ export function bar(share, used = null) {
 }
 
 /**
+ * A bar of which full is not hot: how much of what was wanted is there.
+ * @param {number} share
+ */
+export function plainBar(share) {
+  const fill = element("span", { class: "fill step-2" });
+  fill.style.width = `${Math.min(share, 1) * 100}%`;
+  return element("span", { class: "bar", "aria-hidden": "true" }, fill);
+}
+
+/**
  * @param {string} resource
  * @param {number} taken
  * @param {number} all

@@ -75,7 +75,8 @@ function sidePickers(view, route, sides) {
 
 /** @param {View} view */
 function summaryTable(view) {
-  const keys = [...new Set(view.clusters.flatMap((cluster) => Object.keys(cluster.summary)))];
+  const all = new Set(view.clusters.flatMap((cluster) => Object.keys(cluster.summary)));
+  const keys = [...all].filter((key) => view.clusters.some((cluster) => cluster.summary[key]));
   const rows = keys.map((key) => [
     cut(key, 60),
     ...view.clusters.map((cluster) => {

@@ -1,12 +1,20 @@
 // Placements over clusters, policies over domains, the rebalancer's moves, and tables of any command.
 
-import { bar } from "./bars.js";
-import { nodeLink } from "./cells.js";
-import { element, emptyNote, nameLink, nameText, section, smallTable } from "./elements.js";
-import { routeTo } from "./routes.js";
+import { plainBar } from "./bars.js";
+import { nodeLink, podLink } from "./cells.js";
+import { element, emptyNote, nameText, section, smallTable } from "./elements.js";
 import { count, cut, moment, plural, score, shortKey } from "./text.js";
 
-/** @import {Condition, Context, Drawn, Placement, Policy, Table} from "./document.d.ts" */
+/** @import {Condition, Context, Drawn, Move, Placement, Policy, Table} from "./document.d.ts" */
+/** @import {Child} from "./elements.js" */
+
+const MOST_LINES = 2000;
+
+/**
+ * What the order of moves is called, where it is not a time.
+ * @type {Record<string, string>}
+ */
+const ORDERS = { rebalancer: "wave", fit: "step" };
 
 /**
  * @param {Context} context
@@ -25,7 +33,7 @@ function placementPart(placement) {
         "div",
         { class: "zone" },
         element("b", {}, nameText(zone.zone || "no zone")),
-        bar(zone.clusters ? zone.chosen.length / zone.clusters : 0),
+        plainBar(zone.clusters ? zone.chosen.length / zone.clusters : 0),
         element("span", {}, `${count(zone.chosen.length)} of ${plural(zone.clusters, "cluster")}`),
         element("small", { class: "wrap" }, cut(zone.chosen.join(", "), 400)),
       ),
@@ -71,7 +79,7 @@ function placementPart(placement) {
 function conditionList(conditions) {
   const lines = conditions
     .filter((each) => each.message)
-    .map((each) => element("li", {}, `${cut(each.type, 60)}: ${cut(each.message, 400)}`));
+    .map((each) => element("li", {}, `${cut(each.type, 60)} is ${cut(each.status, 20)}: ${cut(each.message, 400)}`));
   return lines.length ? element("ul", { class: "help" }, ...lines) : null;
 }
 
@@ -91,7 +99,7 @@ function policyPart(policy) {
     domain.running,
     domain.ready,
     element("span", { class: domain.missing ? "lacking" : null }, element("b", {}, count(domain.missing))),
-    bar(domain.wanted ? domain.running / domain.wanted : null),
+    plainBar(domain.wanted ? domain.running / domain.wanted : 1),
   ]);
   return section(
     cut(`${policy.namespace}/${policy.name}`, 160),
@@ -110,26 +118,28 @@ function policyPart(policy) {
  */
 export function movesView({ view, cluster }) {
   if (!view.moves.length) return { element: emptyNote("Nothing is to be moved.") };
-  const place = (/** @type {string} */ node) =>
-    cluster && cluster.nodeRow(node) >= 0 ? nodeLink(cluster, node) : nameText(node);
-  const rows = view.moves
-    .slice(0, 2000)
-    .map((move) => [
-      moment(move.at),
-      cluster
-        ? nameLink(routeTo(["pod", move.namespace, move.pod], { in: cluster.document.name }), move.pod)
-        : nameText(move.pod),
-      nameText(move.namespace),
-      place(move.from),
-      place(move.to),
-      element("span", { class: "wrap" }, cut(move.why, 300)),
-    ]);
-  return {
-    element: section(
-      plural(view.moves.length, "move"),
-      smallTable("Moves", ["at", "pod", "namespace", "from", "to", "why"], rows),
-    ),
+  const moves = view.moves.slice(0, MOST_LINES);
+  const node = (/** @type {string} */ name) =>
+    cluster && cluster.nodeRow(name) >= 0 ? nodeLink(cluster, name) : nameText(name);
+  const pod = (/** @type {Move} */ move) => {
+    const row = cluster ? cluster.podRow(move.namespace, move.pod) : -1;
+    return cluster && row >= 0 ? podLink(cluster, row) : nameText(move.pod);
   };
+  const order = ORDERS[view.source];
+  const at = (/** @type {Move} */ move) => (order ? (move.at ?? "") : moment(move.at));
+  /** @type {[string, (move: Move) => Child][]} */
+  const columns = [
+    ["pod", pod],
+    ["namespace", (move) => nameText(move.namespace)],
+    ["from", (move) => node(move.from)],
+    ["to", (move) => node(move.to)],
+  ];
+  if (moves.some((move) => move.at !== null)) columns.unshift([order ?? "at", at]);
+  if (moves.some((move) => move.why))
+    columns.push(["why", (move) => element("span", { class: "wrap" }, cut(move.why, 300))]);
+  const rows = moves.map((move) => columns.map(([, cell]) => cell(move)));
+  const names = columns.map(([name]) => name);
+  return { element: section(plural(view.moves.length, "move"), smallTable("Moves", names, rows)) };
 }
 
 /**
@@ -142,22 +152,16 @@ export function tablesView({ view }) {
 
 /** @param {Table} table */
 function tablePart(table) {
-  const best = new Set(table.best.map(([row, column]) => `${row} ${column}`));
-  const rows = table.rows.slice(0, 2000).map((row, index) =>
-    row.map((cell, column) => {
-      const shown = typeof cell === "number" ? score(cell) : cut(cell, 200);
-      return element("span", { class: best.has(`${index} ${column}`) ? "best" : null }, shown);
-    }),
-  );
-  const part = smallTable(
-    cut(table.title, 120),
-    table.columns.map((column) => cut(column, 80)),
-    rows,
-  );
-  part.querySelectorAll("tbody tr").forEach((line, index) => {
-    line.querySelectorAll("td").forEach((cell, column) => {
-      if (typeof table.rows[index][column] === "number") cell.classList.add("number");
-    });
-  });
-  return section(cut(table.title, 120), part);
+  const rows = table.rows
+    .slice(0, MOST_LINES)
+    .map((row) =>
+      row.map((cell) => (typeof cell === "number" ? cell : element("span", { class: "wrap" }, cut(cell, 300)))),
+    );
+  const title = cut(table.title, 120);
+  const columns = table.columns.map((column) => cut(column, 80));
+  const part = smallTable(title, columns, rows);
+  const lines = part.querySelectorAll("tbody tr");
+  for (const [row, column] of table.best) lines[row]?.children[column]?.classList.add("best");
+  const left = table.rows.length - rows.length;
+  return section(title, part, left > 0 && emptyNote(`… and ${plural(left, "more row")}.`));
 }

@@ -86,7 +86,7 @@ export function moment(at) {
 
 /** @param {number} value */
 export function numberWord(value) {
-  return Number.isInteger(value) ? count(value) : digits(value);
+  return Number.isInteger(value) ? count(value) : String(Number(value.toPrecision(5)));
 }
 
 /**
