@@ -6,6 +6,10 @@ echo '$ bayplan what-if --remove zone=c --add 1 --node-template m5.yaml'
 bayplan what-if -f cluster.yaml --remove zone=c --add 1 --node-template m5.yaml
 echo "exit code $?"
 echo
+echo '$ bayplan what-if --apply web-large.yaml'
+bayplan what-if -f cluster.yaml --apply web-large.yaml
+echo "exit code $?"
+echo
 echo '$ bayplan fit --pod pod.yaml'
 bayplan fit -f cluster.yaml --pod pod.yaml
 echo

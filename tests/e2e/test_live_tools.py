@@ -157,6 +157,43 @@ def test_a_snapshot_says_which_annotations_are_left_out(
     assert bayplan(*picky, "-f", file) == live
 
 
+PACKING = Path(__file__).resolve().parents[2] / "examples" / "13-what-if" / "packing.yaml"
+
+
+@pytest.mark.parametrize(("options", "both"), [((), ("n2", "n1")), (("--afresh",), None)])
+def test_configurations_are_compared_on_a_live_cluster_as_on_its_snapshot(
+    options: tuple[str, ...], both: tuple[str, str] | None, shop: Cluster, bayplan: Bayplan, tmp_path: Path
+) -> None:
+    kubeconfig, file = f"--kubeconfig={shop.plane.kubeconfig()}", str(tmp_path / "snapshot.yaml")
+    before = shop.api.list("Pod", shop.namespace)
+    bayplan("snapshot", "-o", file, kubeconfig)
+    config = yaml.safe_load(PACKING.read_text())
+    config["profiles"][0]["schedulerName"] = "bayplan"
+    (tmp_path / "packing.yaml").write_text(yaml.safe_dump(config))
+    asked = (
+        "compare",
+        "--config",
+        str(tmp_path / "packing.yaml"),
+        *options,
+        "--now=2026-01-31T10:00:00Z",
+        "-o",
+        "json",
+    )
+    live = bayplan(*asked, kubeconfig)
+    stored = bayplan(*asked, "-f", file)
+
+    assert live == stored
+    document = json.loads(live[1])
+    assert (document["kind"], live[2]) == ("Comparison", "")
+    assert [each["pending"] for each in document["runs"]] == [1, 1]
+    if both is not None:
+        (differing,) = document["differ"]
+        names = [each["name"] for each in document["runs"]]
+        assert (live[0], differing["name"], *(differing[name] for name in names)) == (1, "fits", *both)
+    assert shop.api.list("Pod", shop.namespace) == before
+    assert shop.api.list("Event", shop.namespace) == []
+
+
 def test_reading_changes_nothing(shop: Cluster, bayplan: Bayplan) -> None:
     before = shop.api.list("Pod", shop.namespace)
     bayplan("snapshot", f"--kubeconfig={shop.plane.kubeconfig()}")

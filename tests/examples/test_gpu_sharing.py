@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bayplan.framework import CycleState
-from bayplan.testing import cluster, make, node, pod
+from bayplan.testing import assert_forms_agree, cluster, make, node, pod
 
 SOURCE = Path(__file__).resolve().parents[2] / "examples" / "gpu-sharing" / "src"
 MILLI, INDEX = "gpu-sharing.example.com/milli", "gpu-sharing.example.com/index"
@@ -69,6 +69,40 @@ def gpu_clustering(machine: Machine, cpu: int, milli: int, count: int) -> int:
     own: object = "shared" if milli < 1000 else count
     worth = 25 if not machine.classes else 75 if machine.classes == {own} else 50 if own in machine.classes else 0
     return worth + 25 * (8000 - sum(machine.free)) // 8000
+
+
+POLICIES = (
+    "best_fit:BestFit",
+    "dot_prod:DotProd",
+    "fgd:FGD",
+    "gpu_clustering:GpuClustering",
+    "gpu_packing:GpuPacking",
+    "random_node:Random",
+)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_policy_says_the_same_of_one_node_as_of_all(monkeypatch: pytest.MonkeyPatch, seed: int, policy: str) -> None:
+    """They promise nothing, so nothing is kept between pods that could be wrong."""
+    monkeypatch.syspath_prepend(str(SOURCE))
+    module, _, name = policy.partition(":")
+    rng = Random(f"{policy} {seed}")
+    machines = [Machine(rng, f"n{number}") for number in range(8)]
+    cache = cluster([each.built for each in machines], [one for each in machines for one in each.pods])
+    typical = [{"cpuMilli": 4000, "gpuMilli": milli, "gpus": 1, "share": 0.5} for milli in (500, 1000)]
+    args = {"typical": typical} if name == "FGD" else {}
+    plugin = make(getattr(importlib.import_module(f"bayplan_gpu_sharing.{module}"), name), **args)
+    asked = [pod(f"p{milli}").cpu("2").scalar(MILLI, str(milli)) for milli in (0, 100, 500, 1000, 4000)]
+    fits = [(plugin.filter(prepared(plugin, each, cache), each.build(), cache.nodes) == 0).sum() for each in asked]
+    assert any(0 < each < len(machines) for each in fits), "a case in which all nodes are alike proves nothing"
+    assert_forms_agree(plugin, asked, cache)
+
+
+def prepared(plugin: Any, asked: Any, cache: Any) -> CycleState:
+    state = CycleState()
+    assert plugin.pre_filter(state, asked.build(), cache.nodes) is None
+    return state
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -15,6 +15,7 @@ from tests.simulator.support import (
     job,
     node,
     pod,
+    pod_spec,
     simulated,
     states,
     workload,
@@ -151,13 +152,16 @@ def test_a_pod_may_lose_its_gate_later() -> None:
 
 def test_what_nobody_would_play_is_refused_in_one_line() -> None:
     web = workload("Deployment", "web", replicas=1)
-    daemons = workload("DaemonSet", "agent")
     cases: list[tuple[list[Manifest], str]] = [
         (
-            [web, at("1m", workload("Deployment", "web", "2", replicas=1))],
-            "spec.template: of a Deployment only replicas",
+            [web, at("1m", workload("Deployment", "web", replicas=1, selector={"matchExpressions": []}))],
+            "spec.selector: of a Deployment replicas, template, strategy, minReadySeconds, paused can change",
         ),
-        ([daemons, at("1m", daemons)], "a DaemonSet can come later, but not change"),
+        (
+            [job("sum"), at("1m", job("sum", template={"spec": pod_spec("2", restartPolicy="Never")}))],
+            "spec.template: of a Job: field is immutable",
+        ),
+        ([job("sum"), at("1m", job("sum", parallelism=3))], "spec.parallelism: of a Job nothing can change"),
         ([pod("a"), at("1m", pod("a", "2"))], "of a pod only labels"),
         (
             [pod("a"), at("1m", pod("a", status={"phase": "Succeeded"}))],

@@ -23,12 +23,35 @@ class PodTemplateSpec(Wire, frozen=True, kw_only=True):
     spec: PodSpec = PodSpec()
 
 
+class RollingUpdate(Wire, frozen=True, kw_only=True):
+    max_surge: int | str | None = None
+    max_unavailable: int | str | None = None
+    partition: int | None = None
+
+
+class UpdateStrategy(Wire, frozen=True, kw_only=True):
+    """How pods of another template take the place of those that are there; "" is RollingUpdate."""
+
+    type: str = ""
+    rolling_update: RollingUpdate | None = None
+
+
 class WorkloadSpec(Wire, frozen=True, kw_only=True):
     """What ReplicaSet, Deployment and DaemonSet share."""
 
     replicas: int | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
+    min_ready_seconds: int = 0
+
+
+class DeploymentSpec(WorkloadSpec, frozen=True, kw_only=True):
+    strategy: UpdateStrategy = UpdateStrategy()
+    paused: bool | None = None
+
+
+class DaemonSetSpec(WorkloadSpec, frozen=True, kw_only=True):
+    update_strategy: UpdateStrategy = UpdateStrategy()
 
 
 class StatefulSetOrdinals(Wire, frozen=True, kw_only=True):
@@ -40,6 +63,7 @@ class StatefulSetSpec(WorkloadSpec, frozen=True, kw_only=True):
     pod_management_policy: str = ""
     ordinals: StatefulSetOrdinals | None = None
     volume_claim_templates: tuple[PersistentVolumeClaim, ...] | None = None
+    update_strategy: UpdateStrategy = UpdateStrategy()
 
 
 class ReplicationControllerSpec(Wire, frozen=True, kw_only=True):
@@ -92,7 +116,7 @@ class ReplicaSet(ApiObject, frozen=True, kw_only=True):
 
 
 class Deployment(ApiObject, frozen=True, kw_only=True):
-    spec: WorkloadSpec = WorkloadSpec()
+    spec: DeploymentSpec = DeploymentSpec()
 
     @cached_property
     def selector(self) -> Selector:
@@ -100,7 +124,7 @@ class Deployment(ApiObject, frozen=True, kw_only=True):
 
 
 class DaemonSet(ApiObject, frozen=True, kw_only=True):
-    spec: WorkloadSpec = WorkloadSpec()
+    spec: DaemonSetSpec = DaemonSetSpec()
 
     @cached_property
     def selector(self) -> Selector:

@@ -28,12 +28,15 @@ from bayplan.objects.pod_spec import PodStatus
 from bayplan.objects.policy import PodDisruptionBudget
 from bayplan.objects.times import format_time
 from bayplan.simulator.clock_loop import Standstill
-from bayplan.simulator.controllers.disruption_budgets import DisruptionController
+from bayplan.simulator.controllers.disruption_budgets import DisruptionController, is_healthy
 from bayplan.simulator.controllers.resource_claims import CLAIM, ResourceClaims
 from bayplan.simulator.controllers.volumes import Volumes
 from bayplan.simulator.controllers.workloads import Workloads
 from bayplan.simulator.object_store import StoredObjects
 from bayplan.simulator.pod_records import EVICTED, LOST, SCALED_IN, PodRecords, Record
+
+_EXACT_S = 1e-4
+"""Floats of epoch seconds are not exact beyond the microsecond."""
 
 VOLUME_KINDS = ("PersistentVolume", "PersistentVolumeClaim")
 
@@ -244,9 +247,9 @@ class SimulatedCluster:
         record.ended = EVICTED
         await self.delete_pod(pod)
 
-    def scale_in(self, pod: Pod) -> None:
+    def scale_in(self, pod: Pod, why: str = "") -> None:
         """Its controller wants one pod less, and this is the one."""
-        self._end(self.pods.found(pod), SCALED_IN, "")
+        self._end(self.pods.found(pod), SCALED_IN, why)
 
     def end(self, pod: Pod, how: str, why: str) -> None:
         """The pod is deleted, which no budget prevents; its controller makes another where it wants one."""
@@ -290,6 +293,20 @@ class SimulatedCluster:
 
     def living(self) -> list[Pod]:
         return [record.pod for record in self.pods.living()]
+
+    # -- what controllers see --
+
+    def owned(self, kind: str, namespace: str, name: str) -> list[Pod]:
+        return [record.pod for record in self.pods.owned(kind, namespace, name)]
+
+    def is_available(self, pod: Pod, min_ready_s: int) -> bool:
+        return is_healthy(pod) and not self.waits([pod], min_ready_s)
+
+    def waits(self, pods: Iterable[Pod], min_ready_s: int) -> list[float]:
+        """For each of these pods that has been ready for less than so long: the seconds that are missing."""
+        bound = (record.bound_at for pod in pods if min_ready_s and (record := self.pods.same(pod)) is not None)
+        left = (at + min_ready_s - self.elapsed_s for at in bound if at is not None)
+        return [seconds for seconds in left if seconds > _EXACT_S]
 
     def update(self, pod: Pod) -> None:
         """A pod that says something else now: what an API server lets change, and nothing else."""

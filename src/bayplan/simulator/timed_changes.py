@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
-from bayplan.engine.events import NodeAdded, NodeChanged, NodeDeleted, ObjectChanged
+from bayplan.clock import Clock
+from bayplan.engine.events import NodeAdded, NodeChanged, NodeDeleted
 from bayplan.objects import kinds
 from bayplan.objects.devices.resource_claim import ResourceClaim, ResourceClaimTemplate
 from bayplan.objects.meta import ApiObject
@@ -32,8 +33,10 @@ from bayplan.simulator.cluster import SimulatedCluster
 from bayplan.simulator.controllers import node_lifecycle
 from bayplan.simulator.controllers.daemons import node_of
 from bayplan.simulator.controllers.disruption_budgets import DisruptionController
+from bayplan.simulator.controllers.pod_makers import Step
+from bayplan.simulator.controllers.rollouts import Rollouts
 from bayplan.simulator.controllers.volumes import Held, Volumes
-from bayplan.simulator.controllers.workloads import Workloads
+from bayplan.simulator.controllers.workloads import Updatable, Workloads, key_of
 from bayplan.simulator.pod_records import DELETED, SCALED_IN
 from bayplan.simulator.timetable import delays
 
@@ -51,15 +54,17 @@ class Changes:
         workloads: Workloads,
         budgets: DisruptionController,
         volumes: Volumes,
-        started_at: float,
+        clock: Clock,
     ) -> None:
+        self.rollouts = Rollouts(cluster, workloads, clock, self._carry_out)
+        """What follows from another size or template of a workload."""
         self.on_node: Callable[[str, Node | None], None] = lambda name, node: None
         """Who else keeps nodes and wants to know of one that came, changed or went (None)."""
         self._cluster = cluster
         self._workloads = workloads
         self._budgets = budgets
         self._volumes = volumes
-        self._started_at = started_at
+        self._started_at = clock.now()
         self._due: deque[tuple[float, bool, ApiObject]] = deque()
 
     def plan(self, later: Iterable[tuple[float, ApiObject]], ends: Iterable[tuple[float, ApiObject]]) -> None:
@@ -122,8 +127,9 @@ class Changes:
                 not self._workloads.knows(thing)
             ):
                 self._create(thing)
-            case Deployment() | ReplicaSet() | ReplicationController() | StatefulSet():
-                self.rescale(thing)
+            case Deployment() | ReplicaSet() | ReplicationController() | StatefulSet() | DaemonSet():
+                self._put(thing)
+                self.rollouts.update(thing)
             case PodDisruptionBudget():
                 has_status = thing.status != PodDisruptionBudget().status
                 counted = self._budgets.put(thing, cluster.living(), is_kept=has_status)
@@ -154,17 +160,17 @@ class Changes:
                 cluster.add_pod(pod)
         self._due = deque(sorted(self._due, key=lambda each: each[:2]))
 
-    def rescale(self, thing: Scalable, as_made: Callable[[Pod], Pod] = lambda pod: pod) -> None:
-        """Of a workload only its size changes; ``loading`` has seen to that.  ``as_made`` may alter what it makes."""
-        cluster = self._cluster
-        rescaled = self._workloads.rescale(thing, cluster.living())
-        for pod in rescaled.leaving:
-            cluster.scale_in(pod)
-        cluster.events.append(ObjectChanged(kinds.kind_of(rescaled.new), rescaled.old, rescaled.new))
-        for claim in rescaled.claims:
-            self._put(claim)
-        for pod in rescaled.made:
+    def _carry_out(self, thing: Updatable, step: Step, as_made: Callable[[Pod], Pod]) -> None:
+        """What a controller wants done for a workload."""
+        cluster, name = self._cluster, f"{kinds.kind_of(thing)} {thing.name}"
+        for each in step.objects:
+            self._put(each)
+        for pod in step.leaving:
+            cluster.scale_in(pod, f"{name} rolls out" if key_of(thing) in self.rollouts.begun else "")
+        for pod in step.made:
             cluster.add_pod(as_made(pod))
+        for pod in step.replaced:
+            cluster.end(pod, DELETED, f"{name} rolls out")
 
     # -- nodes --
 

@@ -138,11 +138,11 @@ def assemble(
     for warning in without_effect(given, asked, is_all=only is None):
         warn(warning)
     _warn_of_left_out(given, _own_plugins(scheduler.profiles.values(), given.plugins.known), warn)
-    changes = Changes(cluster, workloads, budgets, volumes, clock.now())
+    changes = Changes(cluster, workloads, budgets, volumes, clock)
     changes.plan(given.later, given.ends)
     history = RunHistory(scheduler.queue, clock) if keeps_history else None
     world = World(clock, cluster, scheduler, workloads, clock.now(), changes, history=history)
-    world.happenings.extend((changes, TaintEvictions(cluster, workloads.nodes, clock)))
+    world.happenings.extend((changes, changes.rollouts, TaintEvictions(cluster, workloads.nodes, clock)))
     if any(isinstance(each, ResourceSlice) for each in (*given.objects, *(thing for _, thing in given.later))):
         world.happenings.append(DeviceTaintEvictions(cluster, clock))
     if wants_rebalancing(given):

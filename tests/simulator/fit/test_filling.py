@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bayplan.errors import InputError
 from bayplan.simulator.fit.filling import Wish, fill
 from tests.simulator.fit.asking import read
 from tests.simulator.support import START, Manifest, node, pod, simulated, workload
@@ -56,6 +57,12 @@ def test_a_deployment_that_runs_already_keeps_its_pods() -> None:
     web = workload("Deployment", "web", "1", replicas=2)
     document = filled([*NODES, web], {**web, "spec": {**web["spec"], "replicas": 30}})
     assert (document["fits"], document["preempted"]) == (4, [])
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "ReplicaSet", "StatefulSet"])
+def test_a_workload_that_runs_already_is_not_rolled_out(kind: str) -> None:
+    with pytest.raises(InputError, match=f"{kind} default/web runs already with another pod template"):
+        filled([*NODES, workload(kind, "web", "1", replicas=2)], workload(kind, "web", "2", replicas=2))
 
 
 def test_pods_that_wait_come_first() -> None:

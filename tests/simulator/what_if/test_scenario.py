@@ -82,10 +82,44 @@ def test_what_is_deleted_makes_room_for_what_is_applied() -> None:
     assert (len(document["gone"]), len(document["placed"]), document["worseOff"]) == (4, 2, 0)
 
 
-def test_other_rules_of_a_running_workload_are_refused_rather_than_guessed() -> None:
-    other = workload("ReplicaSet", "web", cpu="2", replicas=4)
-    with pytest.raises(InputError, match="only replicas can change"):
+def test_what_an_api_server_refuses_to_change_is_refused() -> None:
+    other = workload("ReplicaSet", "web", cpu="1", replicas=4, selector={"matchExpressions": []})
+    with pytest.raises(InputError, match=r"spec.selector: of a ReplicaSet replicas, template, minReadySeconds can"):
         asked(FULL, applied=[other])
+
+
+DEPLOYED = [*NODES, workload("Deployment", "web", cpu="1", replicas=4)]
+
+
+def test_another_template_of_a_deployment_rolls_out() -> None:
+    document = asked(DEPLOYED, applied=[workload("Deployment", "web", cpu="1500m", replicas=4)])
+    (rollout,) = document["rollouts"]
+    assert rollout == {
+        "namespace": "default", "owner": "Deployment/web", "complete": True, "new": 4, "newBound": 4, "old": 0,
+    }  # fmt: skip
+    assert (len(document["placed"]), len(document["gone"]), document["worseOff"]) == (4, 4, 0)
+    assert document["gone"][0]["message"] == "Deployment web rolls out"
+
+
+def test_a_rollout_without_room_is_stuck_and_the_old_pods_run_on() -> None:
+    document = asked(DEPLOYED, applied=[workload("Deployment", "web", cpu="5", replicas=4)])
+    (rollout,) = document["rollouts"]
+    assert (rollout["complete"], rollout["new"], rollout["newBound"], rollout["old"]) == (False, 2, 0, 3)
+    assert [each["message"].split(".")[0] for each in document["pending"]] == [
+        "0/2 nodes are available: 2 Insufficient cpu"
+    ] * 2
+    assert (document["after"]["bound"], document["worseOff"]) == (3, 2)
+
+
+def test_a_file_that_says_no_size_leaves_it() -> None:
+    document = asked(DEPLOYED, applied=[workload("Deployment", "web", cpu="500m")])
+    assert (document["rollouts"][0]["new"], document["after"]["bound"]) == (4, 4)
+
+
+def test_the_same_again_changes_nothing() -> None:
+    agent = workload("DaemonSet", "agent")
+    document = asked([*DEPLOYED, agent], applied=[DEPLOYED[-1], agent])
+    assert (document["rollouts"], document["moved"], document["placed"], document["gone"]) == ([], [], [], [])
 
 
 def test_a_stateful_set_brings_its_pods_back_in_order() -> None:

@@ -22,7 +22,7 @@ from bayplan.objects.kinds import Kind, as_written, convert, describe
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.third_party import crane_annotations, kosmos
 from bayplan.objects.third_party.kubevirt import STICKY_NODE
-from bayplan.simulator.controllers.workloads import REVISION
+from bayplan.simulator.controllers.deployments import REVISION
 
 READ_ANNOTATIONS = frozenset(
     (

@@ -119,8 +119,37 @@ def _workload(thing: Any) -> Mistakes:
     yield from _template(spec.template, "spec.template")
 
 
+def _deployment(thing: workload.Deployment) -> Mistakes:
+    yield from _workload(thing)
+    yield from _rolling("spec.strategy", thing.spec.strategy, "Recreate")
+
+
+def _daemon_set(thing: workload.DaemonSet) -> Mistakes:
+    yield from _workload(thing)
+    yield from _rolling("spec.updateStrategy", thing.spec.update_strategy, "OnDelete")
+
+
+def _rolling(field: str, strategy: workload.UpdateStrategy, other: str) -> Mistakes:
+    """The API server refuses what could never roll out."""
+    if strategy.type not in ("", "RollingUpdate", other):
+        yield mistake(f"{field}.type", f'"{strategy.type}" is not known', f"write RollingUpdate or {other}")
+    rolling = strategy.rolling_update
+    if rolling is None:
+        return
+    if strategy.type == other:
+        yield mistake(f"{field}.rollingUpdate", f"has no effect with {other}", "leave it out")
+    amounts = {"maxSurge": rolling.max_surge, "maxUnavailable": rolling.max_unavailable}
+    for name, amount in amounts.items():
+        yield from count_or_percent(f"{field}.rollingUpdate.{name}", amount)
+    yield from count(f"{field}.rollingUpdate.partition", rolling.partition)
+    if all(amount in (0, "0%") for amount in amounts.values()):
+        where = f"{field}.rollingUpdate.maxUnavailable"
+        yield mistake(where, "may not be 0 when maxSurge is 0", "write at least 1 for one of them")
+
+
 def _stateful_set(thing: workload.StatefulSet) -> Mistakes:
     yield from _workload(thing)
+    yield from _rolling("spec.updateStrategy", thing.spec.update_strategy, "OnDelete")
     if thing.spec.ordinals is not None:
         yield from count("spec.ordinals.start", thing.spec.ordinals.start)
 
@@ -199,10 +228,10 @@ def _storage_capacity(thing: volume.CSIStorageCapacity) -> Mistakes:
 _CHECKS: dict[type[ApiObject], Callable[[Any], Mistakes]] = {
     Pod: _pod,
     Node: _node,
-    workload.Deployment: _workload,
+    workload.Deployment: _deployment,
     workload.ReplicaSet: _workload,
     workload.StatefulSet: _stateful_set,
-    workload.DaemonSet: _workload,
+    workload.DaemonSet: _daemon_set,
     workload.ReplicationController: _replication_controller,
     workload.Job: lambda thing: _job(thing.spec, "spec"),
     workload.CronJob: lambda thing: _job(thing.spec.job_template.spec, "spec.jobTemplate.spec"),

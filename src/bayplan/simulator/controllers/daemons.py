@@ -7,6 +7,7 @@ has to place it.  ``workloads`` has one ``DaemonPods`` for each DaemonSet.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
@@ -31,8 +32,10 @@ from bayplan.objects.toleration import (
     Toleration,
     untolerated,
 )
-from bayplan.objects.workload import DaemonSet
-from bayplan.simulator.controllers.pod_makers import REVISION_LABEL, Controller, PodMaker
+from bayplan.objects.workload import DaemonSet, RollingUpdate
+from bayplan.simulator.controllers.disruption_budgets import scaled
+from bayplan.simulator.controllers.pod_makers import REVISION_LABEL, Controller, PodMaker, Step, View, same_template
+from bayplan.simulator.controllers.rolling_sizes import ON_DELETE
 
 _NAME_FIELD = "metadata.name"
 TOLERATED = (
@@ -54,20 +57,104 @@ class DaemonPods(Controller):
     def __init__(self, maker: PodMaker, owner: DaemonSet, existing: Sequence[Pod], nodes: Sequence[Node]) -> None:
         super().__init__(maker, owner)
         self._set = owner
-        self._revision = maker.names.template_hash(owner.spec.template)
+        carried = next((name for pod in existing if (name := pod.labels.get(REVISION_LABEL))), "")
+        self.revision = carried or maker.names.template_hash(owner.spec.template)
+        """What pods of the newest template carry."""
+        self._generation = 1
         self._template_pod = Pod(spec=with_tolerations(owner.spec.template.spec))
         self._nodes = {node.name for node in nodes if self._belongs_on(node)}
         """Where it wants a pod."""
         self._order = [node.name for node in nodes if node.name in self._nodes]
         self.wanted = len(self._nodes)
-        self._served = {node_of(pod) for pod in existing}
+        self._served = Counter(node_of(pod) for pod in existing)
 
     def begin(self) -> Iterable[Pod]:
-        return [self._pod(name) for name in self._order if name not in self._served]
+        return [self._pod(name) for name in self._order if not self._served[name]]
 
     def gone(self, pod: Pod) -> Iterable[Pod]:
         name = node_of(pod)
-        return [self._pod(name)] if name in self._nodes else []
+        self._served[name] -= 1
+        return [self._pod(name)] if name in self._nodes and self._served[name] <= 0 else []
+
+    def update(self, owner: DaemonSet, own: Sequence[Pod], nodes: Iterable[Node]) -> Step:
+        """Other nodes may be meant, which pods follow at once; another template is brought to them by ``roll``."""
+        template = owner.spec.template
+        is_rollout = not same_template(template, self._set.spec.template, self.maker.classes)
+        self.owner = self._set = owner
+        if is_rollout:
+            self.revision = self.maker.names.template_hash(template)
+            self._generation += 1
+            self._template_pod = Pod(spec=with_tolerations(template.spec))
+        step = Step(objects=[owner], is_rollout=is_rollout)
+        for node in nodes:
+            made, leaving = self.node_changed(node.name, node, own)
+            step.made += made
+            step.replaced += leaving
+        return step
+
+    def roll(self, own: Sequence[Pod], view: View) -> Step:
+        """A node is without a ready pod while its pod is replaced, or has two for a while, on so many nodes at once."""
+        strategy = self._set.spec.update_strategy
+        if strategy.type == ON_DELETE:
+            return Step()
+        rolling = strategy.rolling_update or RollingUpdate()
+        surge = scaled(rolling.max_surge or 0, self.wanted)
+        unavailable = scaled(1 if rolling.max_unavailable is None else rolling.max_unavailable, self.wanted)
+        old, new = self._by_node(own)
+        if surge:
+            return self._surge(old, new, surge, view)
+        return Step(replaced=self._outdated(old, new, unavailable or 1, view))
+
+    def _outdated(self, old: dict[str, list[Pod]], new: dict[str, list[Pod]], most: int, view: View) -> list[Pod]:
+        going: list[Pod] = []
+        candidates: list[Pod] = []
+        unavailable = 0
+        for name in dict.fromkeys([*old, *new, *sorted(self._nodes)]):
+            before, after = old.get(name, []), new.get(name, [])
+            if len(before) == 1 and not after:
+                if not self._is_available(before[0], view):
+                    going += before
+                    unavailable += 1
+                else:
+                    candidates += before
+            elif before or len(after) != 1 or not self._is_available(after[0], view):
+                unavailable += 1
+        return going + candidates[: max(0, most - unavailable)]
+
+    def _surge(self, old: dict[str, list[Pod]], new: dict[str, list[Pod]], most: int, view: View) -> Step:
+        step, candidates, surging = Step(), [], 0
+        for name, before in old.items():
+            is_well = self._is_available(before[0], view)
+            after = new.get(name, [])
+            if after and (not is_well or self._is_available(after[0], view)):
+                step.replaced += before
+            elif after:
+                surging += 1
+            elif name in self._nodes and not is_well:
+                step.made.append(self._pod(name))
+            elif name in self._nodes:
+                candidates.append(name)
+        step.made += [self._pod(name) for name in candidates[: max(0, most - surging)]]
+        return step
+
+    def is_rolled(self, own: Sequence[Pod], view: View) -> bool:
+        if self._set.spec.update_strategy.type == ON_DELETE:
+            return True
+        old, new = self._by_node(own)
+        ready = sum(self._is_available(pod, view) for pods in new.values() for pod in pods)
+        return not old and ready >= self.wanted
+
+    def _by_node(self, own: Sequence[Pod]) -> tuple[dict[str, list[Pod]], dict[str, list[Pod]]]:
+        """The pods of earlier templates, and those of the newest."""
+        old: dict[str, list[Pod]] = {}
+        new: dict[str, list[Pod]] = {}
+        for pod in own:
+            part = new if pod.labels.get(REVISION_LABEL) == self.revision else old
+            part.setdefault(node_of(pod), []).append(pod)
+        return old, new
+
+    def _is_available(self, pod: Pod, view: View) -> bool:
+        return view.is_available(pod, self._set.spec.min_ready_seconds)
 
     def node_changed(self, name: str, node: Node | None, own: Sequence[Pod]) -> tuple[list[Pod], list[Pod]]:
         """A node came, changed or went (None): the pods that are made for it, and those of ``own`` that go."""
@@ -99,7 +186,8 @@ class DaemonPods(Controller):
 
     def _pod(self, node_name: str) -> Pod:
         name = self.maker.names.generate("Pod", self.owner.namespace, f"{self.owner.name}-")
-        labels = {REVISION_LABEL: self._revision, "pod-template-generation": "1"}
+        labels = {REVISION_LABEL: self.revision, "pod-template-generation": str(self._generation)}
+        self._served[node_name] += 1
         spec = pinned_to(self._template_pod.spec, node_name)
         return self.maker.named(self.owner, self._set.spec.template, name, labels, spec=spec)
 

@@ -7,7 +7,6 @@ one: it was taken from a real cluster, or is there to try something out.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
@@ -98,24 +97,28 @@ class _Watched:
         self._is_kept = is_kept
         self._healthy: dict[str, bool] = {}
         self._healthy_count = 0
-        self._controllers: Counter[tuple[str, int]] = Counter()
+        self._controllers: dict[str, dict[str, Pod]] = {}
+        """Their pods by uid; how many pods each wants is asked when it is needed, since that changes."""
 
     def covers(self, pod: Pod) -> bool:
         return self.budget.selector.matches(pod.labels)
 
     def see(self, pod: Pod) -> None:
         """A pod it covers, new or changed."""
-        is_healthy = _is_healthy(pod)
+        healthy = is_healthy(pod)
         before = self._healthy.get(pod.uid)
         if before is None:
-            self._count_controller(pod, 1)
-        self._healthy[pod.uid] = is_healthy
-        self._healthy_count += is_healthy - bool(before)
+            controller = self._scale(pod)
+            if controller is not None:
+                self._controllers.setdefault(controller[0], {})[pod.uid] = pod
+        self._healthy[pod.uid] = healthy
+        self._healthy_count += healthy - bool(before)
 
     def forget(self, pod: Pod) -> None:
         before = self._healthy.pop(pod.uid, None)
         if before is not None:
-            self._count_controller(pod, -1)
+            for pods in self._controllers.values():
+                pods.pop(pod.uid, None)
             self._healthy_count -= before
 
     def refresh(self) -> tuple[PodDisruptionBudget, PodDisruptionBudget] | None:
@@ -163,17 +166,11 @@ class _Watched:
         spec = self.budget.spec
         if spec.max_unavailable is None and isinstance(spec.min_available, int):
             return len(self._healthy)
-        return sum(wanted for _, wanted in self._controllers)
-
-    def _count_controller(self, pod: Pod, change: int) -> None:
-        controller = self._scale(pod)
-        if controller is not None:
-            self._controllers[controller] += change
-            if not self._controllers[controller]:
-                del self._controllers[controller]
+        examples = (next(iter(pods.values())) for pods in self._controllers.values() if pods)
+        return sum(scale[1] for pod in examples if (scale := self._scale(pod)) is not None)
 
 
-def _is_healthy(pod: Pod) -> bool:
+def is_healthy(pod: Pod) -> bool:
     """On a node, there to stay and not said to be unready."""
     return bool(pod.node_name) and not pod.is_terminating and not pod.is_terminal and is_ready(pod)
 
@@ -184,8 +181,9 @@ def is_ready(pod: Pod) -> bool:
     return ready is None or ready.status == "True"
 
 
-def scaled(amount: int | str, total: int) -> int:
-    """A number as it is, a percentage of the total rounded up."""
+def scaled(amount: int | str, total: int, *, up: bool = True) -> int:
+    """A number as it is, a percentage of the total rounded up, or down."""
     if isinstance(amount, int):
         return amount
-    return -(-int(amount.removesuffix("%")) * total // 100)
+    share = int(amount.removesuffix("%")) * total
+    return -(-share // 100) if up else share // 100

@@ -1,5 +1,5 @@
 """
-How controllers make pods: ReplicaSets and the like, StatefulSets, Jobs.  ``daemons`` has DaemonSets.
+How controllers make pods: ReplicaSets and the like, and Jobs.  ``daemons`` has DaemonSets, ``stateful_sets`` those.
 
 ``workloads`` has one ``Controller`` for each workload: it makes pods at the start, when one of them is bound, and when
 one is gone.  Names, labels and owner references are those of the real controllers.
@@ -9,23 +9,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from bayplan.objects.admission import defaulting
 from bayplan.objects.admission.defaulting import Classes, default_pod, stable_uid
 from bayplan.objects.deletion_cost import deletion_cost
 from bayplan.objects.kinds import all_kinds
 from bayplan.objects.meta import ApiObject, ObjectMeta, OwnerReference
 from bayplan.objects.pod import Pod
 from bayplan.objects.pod_spec import PodSpec
-from bayplan.objects.pod_volume import PersistentVolumeClaimVolume, Volume
-from bayplan.objects.volume import PersistentVolumeClaim
-from bayplan.objects.workload import Job, PodTemplateSpec, ReplicaSet, ReplicationController, StatefulSet
+from bayplan.objects.workload import Job, PodTemplateSpec, ReplicaSet, ReplicationController
 from bayplan.simulator.controllers.generated_names import Names
 
 REVISION_LABEL = "controller-revision-hash"
+JOB_LABELS = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name")
+"""What pods of a Job are marked with, by its uid and name in turn."""
 _API_VERSIONS = {each.name: each.api_version for each in all_kinds()}
 
 
@@ -33,6 +33,43 @@ def owner_of(thing: ApiObject) -> OwnerReference:
     """The reference that makes a workload the controller of what it makes."""
     kind = type(thing).__name__
     return OwnerReference(api_version=_API_VERSIONS[kind], kind=kind, name=thing.name, uid=thing.uid, controller=True)
+
+
+class View(Protocol):
+    """What controllers see of pods."""
+
+    def owned(self, kind: str, namespace: str, name: str) -> list[Pod]:
+        """The pods of one controller, in the order they appeared."""
+
+    def is_available(self, pod: Pod, min_ready_s: int) -> bool:
+        """Ready for so long."""
+
+
+@dataclass(slots=True)
+class Step:
+    """What a controller wants done at once."""
+
+    made: list[Pod] = field(default_factory=list)
+    leaving: list[Pod] = field(default_factory=list)
+    """Pods that nobody makes again."""
+    replaced: list[Pod] = field(default_factory=list)
+    """Pods that are deleted so that the controller makes others where it wants them."""
+    objects: list[ApiObject] = field(default_factory=list)
+    """What is new or says something else."""
+    is_rollout: bool = False
+    """Whether another template begins to replace the one before."""
+
+
+def same_template(one: PodTemplateSpec, other: PodTemplateSpec, classes: Classes) -> bool:
+    """Would both make the same pods?  One may come from an API server, which has filled it in."""
+    return _as_pod(one, classes) == _as_pod(other, classes)
+
+
+def _as_pod(template: PodTemplateSpec, classes: Classes) -> tuple[Any, ...]:
+    meta = template.metadata
+    kept = ObjectMeta(name="template", labels=meta.labels or None)
+    pod = default_pod(Pod(metadata=kept, spec=template.spec), classes.priority, classes.runtime)
+    return meta.labels or {}, meta.annotations or {}, pod.spec
 
 
 class PodMaker:
@@ -105,6 +142,13 @@ class Controller:
         self.wanted = wanted
         return (), ()
 
+    def roll(self, own: Sequence[Pod], view: View) -> Step:
+        """The next step from an old template to the new one."""
+        return Step()
+
+    def is_rolled(self, own: Sequence[Pod], view: View) -> bool:
+        return True
+
 
 class Replicas(Controller):
     """ReplicaSet and ReplicationController: so many pods, all alike."""
@@ -133,97 +177,18 @@ class Replicas(Controller):
         made = [self._another() for _ in range(max(0, wanted - len(existing)))]
         return made, ranked[: max(0, len(existing) - wanted)]
 
+    def update(self, owner: ReplicaSet | ReplicationController, existing: Sequence[Pod]) -> Step:
+        """Pods that are there stay as they are; new ones are of the new template."""
+        self.owner, self._template, self._first = owner, owner.spec.template, None
+        made, leaving = self.scale(owner.spec.replicas or 0, existing)
+        return Step(list(made), list(leaving), objects=[owner])
+
     def _another(self) -> Pod:
         name = self.maker.names.generate("Pod", self.owner.namespace, f"{self.owner.name}-")
         if self._first is None:
             self._first = self.maker.named(self.owner, self._template, name)
             return self._first
         return self.maker.copied(self._first, name)
-
-
-class StatefulPods(Controller):
-    """StatefulSet: numbered pods, the next one only when the one before is on a node, unless it may be parallel."""
-
-    def __init__(self, maker: PodMaker, owner: StatefulSet, existing: Sequence[Pod]) -> None:
-        super().__init__(maker, owner)
-        spec = owner.spec
-        self.wanted = spec.replicas or 0
-        self._set = owner
-        self._start = spec.ordinals.start if spec.ordinals is not None else 0
-        self.is_parallel = spec.pod_management_policy == "Parallel"
-        self._revision = maker.names.template_hash(spec.template)
-        self._bound = {pod.name: bool(pod.node_name) for pod in existing}
-
-    def begin(self) -> Iterable[Pod]:
-        return self._next()
-
-    def bound(self, pod: Pod) -> Iterable[Pod]:
-        self._bound[pod.name] = True
-        return self._next()
-
-    def gone(self, pod: Pod) -> Iterable[Pod]:
-        self._bound.pop(pod.name, None)
-        return self._next()
-
-    def scale(self, wanted: int, existing: Sequence[Pod]) -> tuple[Iterable[Pod], Iterable[Pod]]:
-        """The last ones go, all at once; new ones come in their turn."""
-        self.wanted = wanted
-        kept = {f"{self.owner.name}-{ordinal}" for ordinal in self._ordinals()}
-        leaving = [pod for pod in existing if pod.name not in kept]
-        for pod in leaving:
-            self._bound.pop(pod.name, None)
-        return self._next(), leaving
-
-    def claims(self, names: Names) -> list[PersistentVolumeClaim]:
-        """The claims of its pods that are not there yet."""
-        made: list[PersistentVolumeClaim] = []
-        for ordinal in self._ordinals():
-            for template in self._set.spec.volume_claim_templates or ():
-                name = self._claim_name(template, ordinal)
-                if not names.is_taken("PersistentVolumeClaim", self.owner.namespace, name):
-                    names.take("PersistentVolumeClaim", self.owner.namespace, name)
-                    meta = ObjectMeta(name=name, namespace=self.owner.namespace, labels=template.metadata.labels)
-                    claim = replace(template, metadata=meta)
-                    made.append(defaulting.default_claim(claim, self.maker.classes))
-        return made
-
-    def _ordinals(self) -> range:
-        return range(self._start, self._start + self.wanted)
-
-    def _next(self) -> list[Pod]:
-        made = []
-        for ordinal in self._ordinals():
-            name = f"{self.owner.name}-{ordinal}"
-            if name not in self._bound:
-                made.append(self._pod(ordinal, name))
-                self._bound[name] = False
-            if not self.is_parallel and not self._bound[name]:
-                break
-        return made
-
-    def _pod(self, ordinal: int, name: str) -> Pod:
-        labels = {
-            "apps.kubernetes.io/pod-index": str(ordinal),
-            REVISION_LABEL: f"{self.owner.name}-{self._revision}",
-            "statefulset.kubernetes.io/pod-name": name,
-        }
-        return self.maker.named(self.owner, self._set.spec.template, name, labels, spec=self._spec(ordinal))
-
-    def _spec(self, ordinal: int) -> PodSpec:
-        """The template's spec with the pod's own claims in place of volumes of the same name."""
-        spec = self._set.spec.template.spec
-        own = {
-            template.name: Volume(
-                name=template.name,
-                persistent_volume_claim=PersistentVolumeClaimVolume(claim_name=self._claim_name(template, ordinal)),
-            )
-            for template in self._set.spec.volume_claim_templates or ()
-        }
-        others = tuple(each for each in spec.volumes or () if each.name not in own)
-        return replace(spec, volumes=(*own.values(), *others)) if own else spec
-
-    def _claim_name(self, template: PersistentVolumeClaim, ordinal: int) -> str:
-        return f"{template.name}-{self.owner.name}-{ordinal}"
 
 
 class JobPods(Controller):
@@ -248,12 +213,7 @@ class JobPods(Controller):
 
     def _another(self) -> Pod:
         job = self.owner
-        labels = {
-            "batch.kubernetes.io/controller-uid": job.uid,
-            "batch.kubernetes.io/job-name": job.name,
-            "controller-uid": job.uid,
-            "job-name": job.name,
-        }
+        labels = dict(zip(JOB_LABELS, (job.uid, job.name) * 2, strict=True))
         annotations: dict[str, str] = {}
         prefix = f"{job.name}-"
         if self._is_indexed:

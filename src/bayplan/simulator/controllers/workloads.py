@@ -8,12 +8,9 @@ each kind makes its pods stands in ``controllers``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
-from msgspec.structs import replace
-
-from bayplan.objects.admission.defaulting import Classes, stable_uid
-from bayplan.objects.meta import ApiObject, LabelSelector, ObjectMeta, OwnerReference
+from bayplan.objects.admission.defaulting import Classes
+from bayplan.objects.meta import ApiObject, OwnerReference
 from bayplan.objects.node import Node
 from bayplan.objects.pod import Pod
 from bayplan.objects.third_party.kubevirt import INSTANCE, MACHINE, VirtualMachineInstance
@@ -23,28 +20,29 @@ from bayplan.objects.workload import (
     Job,
     ReplicaSet,
     ReplicationController,
+    Scalable,
     StatefulSet,
 )
 from bayplan.simulator.controllers.daemons import DaemonPods
+from bayplan.simulator.controllers.deployments import HASH_LABEL, Deployments
 from bayplan.simulator.controllers.generated_names import Names
-from bayplan.simulator.controllers.pod_makers import Controller, JobPods, PodMaker, Replicas, StatefulPods, owner_of
-
-HASH_LABEL = "pod-template-hash"
-REVISION = "deployment.kubernetes.io/revision"
+from bayplan.simulator.controllers.pod_makers import (
+    REVISION_LABEL,
+    Controller,
+    JobPods,
+    PodMaker,
+    Replicas,
+    Step,
+    View,
+    same_template,
+)
+from bayplan.simulator.controllers.stateful_sets import StatefulPods
 
 Key = tuple[str, str, str]
 """Kind, namespace and name."""
 
-
-@dataclass(frozen=True, slots=True)
-class Rescaled:
-    """What another size of a workload brings about."""
-
-    old: ApiObject
-    new: ApiObject
-    made: list[Pod]
-    leaving: list[Pod]
-    claims: Sequence[ApiObject]
+Updatable = Scalable | DaemonSet
+"""What may get another size or another template."""
 
 
 class Workloads:
@@ -58,8 +56,7 @@ class Workloads:
         self.nodes = {each.name: each for each in objects if isinstance(each, Node)}
         """As they are now."""
         self._pods = [each for each in objects if isinstance(each, Pod)]
-        self._replica_sets = {each.key: each for each in objects if isinstance(each, ReplicaSet)}
-        self._owners = {_key(each): each for each in objects if isinstance(each, Job | VirtualMachineInstance)}
+        self._owners = {key_of(each): each for each in objects if isinstance(each, Job | VirtualMachineInstance)}
         """What owns pods and may have an owner itself, beside ReplicaSets."""
         self._owned: dict[Key, list[Pod]] = {}
         for each in objects:
@@ -69,6 +66,10 @@ class Workloads:
             if owner is not None and not pod.is_terminal and not pod.is_terminating:
                 self._owned.setdefault((owner.kind, pod.namespace, owner.name), []).append(pod)
         self._controllers: dict[Key, Controller] = {}
+        sets = (each for each in objects if isinstance(each, ReplicaSet))
+        self._deployments = Deployments(
+            sets, self.names, self._maker.classes, self._hash_of_existing, self._replicas_of
+        )
         self._order: list[Pod | Key] = []
         for each in objects:
             self._take(each)
@@ -110,7 +111,7 @@ class Workloads:
 
     def _above(self, pod: Pod, kind: str, name: str) -> tuple[str, str] | None:
         """Who looks after an owner of a pod; by its name, where files leave the object itself out."""
-        replica_set = self._replica_sets.get(f"{pod.namespace}/{name}") if kind == "ReplicaSet" else None
+        replica_set = self._deployments.sets.get(f"{pod.namespace}/{name}") if kind == "ReplicaSet" else None
         known = replica_set or self._owners.get((kind, pod.namespace, name))
         if known is not None:
             return _named(known.controller)
@@ -121,34 +122,72 @@ class Workloads:
 
     def size(self, thing: ApiObject) -> int | None:
         """How many pods a workload wants now; None if no controller looks after it."""
-        own = self._replica_set_of(thing) if isinstance(thing, Deployment) else thing
-        controller = self._controllers.get(_key(own))
+        if isinstance(thing, Deployment):
+            known = self._deployments.known.get(thing.key)
+            return None if known is None else known.spec.replicas
+        controller = self._controllers.get(key_of(thing))
         return None if controller is None else controller.wanted
 
     def scale(self, pod: Pod) -> tuple[str, int] | None:
-        """The controller of a pod and how many pods it wants."""
+        """The controller of a pod and how many pods it wants; a Deployment stands for its ReplicaSets."""
         controller = self._controller_of(pod)
         if controller is None:
             return None
+        above = controller.owner.controller
+        deployment = self._deployments.known.get(f"{pod.namespace}/{above.name}") if above is not None else None
+        if deployment is not None and isinstance(controller, Replicas):
+            return f"Deployment/{deployment.key}", deployment.spec.replicas or 0
         return f"{type(controller.owner).__name__}/{controller.owner.key}", controller.wanted
 
-    def rescale(
-        self, thing: Deployment | ReplicaSet | ReplicationController | StatefulSet, pods: Iterable[Pod]
-    ) -> Rescaled:
-        """A workload that says another size now."""
-        own = self._replica_set_of(thing) if isinstance(thing, Deployment) and self._has_set(thing) else thing
-        controller = self._controllers[_key(own)]
-        old = controller.owner
-        assert isinstance(old, ReplicaSet | ReplicationController | StatefulSet)
-        wanted = 1 if thing.spec.replicas is None else thing.spec.replicas
-        new = old.evolve(spec=replace(old.spec, replicas=wanted))
-        controller.owner = new
-        if isinstance(new, ReplicaSet):
-            self._replica_sets[new.key] = new
-        existing = [pod for pod in pods if self._controller_of(pod) is controller]
-        made, leaving = controller.scale(wanted, existing)
-        claims = controller.claims(self.names) if isinstance(controller, StatefulPods) else []
-        return Rescaled(old, new, list(made), list(leaving), claims)
+    # -- what changes --
+
+    def update(self, thing: Updatable, view: View) -> Step:
+        """A workload says something else now: what follows at once.  What follows later, ``roll`` says."""
+        if isinstance(thing, Deployment):
+            return self._deployments.update(thing, view)
+        controller, own = self._controllers[key_of(thing)], self.pods_of(thing, view)
+        match controller, thing:
+            case StatefulPods(), StatefulSet():
+                return controller.update(thing, own)
+            case DaemonPods(), DaemonSet():
+                return controller.update(thing, own, self.nodes.values())
+            case Replicas(), ReplicaSet() | ReplicationController():
+                if isinstance(thing, ReplicaSet):
+                    self._deployments.sets[thing.key] = thing
+                return controller.update(thing, own)
+        raise AssertionError(f"{key_of(thing)} has a controller of its kind")
+
+    def roll(self, thing: Updatable, view: View) -> Step:
+        """The next step of a rollout; nothing if it has to wait."""
+        if isinstance(thing, Deployment):
+            return self._deployments.roll(thing, view)
+        return self._controllers[key_of(thing)].roll(self.pods_of(thing, view), view)
+
+    def is_rolled(self, thing: Updatable, view: View) -> bool:
+        """Whether all its pods are as it says, and ready."""
+        if isinstance(thing, Deployment):
+            return self._deployments.is_rolled(thing, view)
+        return self._controllers[key_of(thing)].is_rolled(self.pods_of(thing, view), view)
+
+    def pods_of(self, thing: Updatable, view: View) -> list[Pod]:
+        owners: list[ApiObject] = [*self._deployments.of(thing)] if isinstance(thing, Deployment) else [thing]
+        return [pod for each in owners for pod in view.owned(*key_of(each))]
+
+    def is_newest(self, thing: Updatable, pod: Pod) -> bool:
+        """Whether a pod is of the newest template of its workload."""
+        if isinstance(thing, Deployment):
+            current = self._deployments.current(self._deployments.known[thing.key])
+            return current is not None and pod.controller is not None and pod.controller.name == current.name
+        controller = self._controllers[key_of(thing)]
+        assert isinstance(controller, StatefulPods | DaemonPods), "others have no revisions"
+        return pod.labels.get(REVISION_LABEL) == controller.revision
+
+    def _replicas_of(self, replica_set: ReplicaSet) -> Replicas:
+        """Who makes its pods; one that a rollout made gets somebody."""
+        controller = self._controllers.get(key_of(replica_set))
+        if not isinstance(controller, Replicas):
+            controller = self._controllers[key_of(replica_set)] = Replicas(self._maker, replica_set, ())
+        return controller
 
     # -- what comes and goes later --
 
@@ -157,23 +196,29 @@ class Workloads:
         before = len(self.made)
         self.names.take(type(thing).__name__, thing.namespace, thing.name)
         if isinstance(thing, ReplicaSet):
-            self._replica_sets[thing.key] = thing
+            self._deployments.sets[thing.key] = thing
         self._take(thing)
-        own = self._replica_set_of(thing) if isinstance(thing, Deployment) else thing
-        return self.made[before:], list(self._controllers[_key(own)].begin())
+        own = self._deployments.of(thing)[-1] if isinstance(thing, Deployment) else thing
+        return self.made[before:], list(self._controllers[key_of(own)].begin())
 
     def knows(self, thing: ApiObject) -> bool:
         """Whether a controller looks after the pods of this workload."""
         if isinstance(thing, Deployment):
             return self._has_set(thing)
-        return _key(thing) in self._controllers
+        return key_of(thing) in self._controllers
 
-    def grow_from(
-        self, thing: Deployment | ReplicaSet | ReplicationController | StatefulSet, pods: Iterable[Pod]
-    ) -> int:
+    def has_template(self, thing: Updatable) -> bool:
+        """Whether the workload that is there makes its pods of this template."""
+        if isinstance(thing, Deployment):
+            return self._deployments.current(thing) is self._deployments.of(thing)[-1]
+        there = self._controllers[key_of(thing)].owner
+        assert isinstance(there, Updatable), "it is of the same kind"
+        return same_template(there.spec.template, thing.spec.template, self._maker.classes)
+
+    def grow_from(self, thing: Scalable, pods: Iterable[Pod]) -> int:
         """How large a workload is that is there already; from now on a StatefulSet makes all it lacks at once."""
-        own = self._replica_set_of(thing) if isinstance(thing, Deployment) else thing
-        controller = self._controllers[_key(own)]
+        own = self._deployments.of(thing)[-1] if isinstance(thing, Deployment) else thing
+        controller = self._controllers[key_of(own)]
         if isinstance(controller, StatefulPods):
             controller.is_parallel = True
         return max(controller.wanted, sum(self._controller_of(pod) is controller for pod in pods))
@@ -182,13 +227,14 @@ class Workloads:
         """A workload goes: the objects and the pods that go with it."""
         owned: list[ApiObject] = [thing]
         if isinstance(thing, Deployment):
-            owned = [each for each in self._replica_sets.values() if _is_owned(each, thing)]
+            self._deployments.known.pop(thing.key, None)
+            owned = [each for each in self._deployments.sets.values() if _is_owned(each, thing)]
         going: list[Pod] = []
         pods = list(pods)
         for each in owned:
-            controller = self._controllers.pop(_key(each), None)
+            controller = self._controllers.pop(key_of(each), None)
             going += [pod for pod in pods if _is_owned(pod, each)] if controller is not None else []
-            self._replica_sets.pop(each.key, None) if isinstance(each, ReplicaSet) else None
+            self._deployments.sets.pop(each.key, None) if isinstance(each, ReplicaSet) else None
         return [each for each in owned if each is not thing], going
 
     def node_changed(self, name: str, node: Node | None, pods: Iterable[Pod]) -> tuple[list[Pod], list[Pod]]:
@@ -205,13 +251,13 @@ class Workloads:
         made: list[Pod] = []
         leaving: list[Pod] = []
         for each in daemons:
-            more, fewer = each.node_changed(name, node, own.get(_key(each.owner), []))
+            more, fewer = each.node_changed(name, node, own.get(key_of(each.owner), []))
             made += more
             leaving += fewer
         return made, leaving
 
     def _has_set(self, deployment: Deployment) -> bool:
-        owners = (each.controller for each in self._replica_sets.values())
+        owners = (each.controller for each in self._deployments.sets.values())
         return any(owner is not None and owner.uid == deployment.uid for owner in owners)
 
     def looks_after(self, pod: Pod) -> bool:
@@ -231,10 +277,15 @@ class Workloads:
                 self._order.append(thing)
                 return
             case Deployment():
-                thing = self._replica_set_of(thing)
+                self._deployments.known[thing.key] = thing
+                newest = self._deployments.newest(thing)
+                if newest is None:
+                    newest = self._deployments.make(thing, thing.spec.replicas)
+                    self.made.append(newest)
+                thing = newest
                 controller = Replicas(self._maker, thing, self._existing(thing))
             case ReplicaSet():
-                if _key(thing) in self._controllers:
+                if key_of(thing) in self._controllers:
                     return  # a Deployment has taken it already, and says how large it is
                 controller = Replicas(self._maker, thing, self._existing(thing))
             case ReplicationController():
@@ -248,13 +299,13 @@ class Workloads:
                 controller = JobPods(self._maker, thing, self._existing(thing), self._succeeded(thing))
             case _:
                 return
-        key = _key(thing)
+        key = key_of(thing)
         if key not in self._controllers:
             self._order.append(key)
         self._controllers[key] = controller
 
     def _existing(self, owner: ApiObject) -> list[Pod]:
-        return self._owned.get(_key(owner), [])
+        return self._owned.get(key_of(owner), [])
 
     def _succeeded(self, job: Job) -> int:
         """As its status says, or as its pods show; snapshots leave pods out that are done."""
@@ -264,49 +315,6 @@ class Workloads:
             if pod.controller is not None and (pod.controller.kind, pod.controller.name) == ("Job", job.name)
         )
         return max(seen, job.status.succeeded)
-
-    # -- deployments --
-
-    def _replica_set_of(self, deployment: Deployment) -> ReplicaSet:
-        """The newest ReplicaSet of a Deployment, scaled as that asks; made if there is none."""
-        own = [
-            each
-            for each in self._replica_sets.values()
-            if each.namespace == deployment.namespace
-            and each.controller is not None
-            and (each.controller.kind, each.controller.name) == ("Deployment", deployment.name)
-        ]
-        if own:
-            newest = max(own, key=_revision)
-            return replace(newest, spec=replace(newest.spec, replicas=deployment.spec.replicas))
-        made = self._made_replica_set(deployment)
-        self._replica_sets[made.key] = made
-        self.made.append(made)
-        return made
-
-    def _made_replica_set(self, deployment: Deployment) -> ReplicaSet:
-        spec, meta = deployment.spec, deployment.metadata
-        digest = self._hash_of_existing(deployment) or self.names.template_hash(spec.template)
-        template_meta = spec.template.metadata
-        labels = {**(template_meta.labels or {}), HASH_LABEL: digest}
-        selector = spec.selector or LabelSelector()
-        name = f"{meta.name}-{digest}"
-        self.names.take("ReplicaSet", meta.namespace, name)
-        return ReplicaSet(
-            metadata=ObjectMeta(
-                name=name,
-                namespace=meta.namespace,
-                uid=stable_uid("ReplicaSet", meta.namespace, name),
-                labels=labels,
-                annotations={REVISION: "1"},
-                owner_references=(owner_of(deployment),),
-            ),
-            spec=replace(
-                spec,
-                selector=replace(selector, match_labels={**(selector.match_labels or {}), HASH_LABEL: digest}),
-                template=replace(spec.template, metadata=replace(template_meta, labels=labels)),
-            ),
-        )
 
     def _hash_of_existing(self, deployment: Deployment) -> str | None:
         """The hash that pods of the Deployment carry already, in files that leave ReplicaSets out."""
@@ -326,16 +334,10 @@ def _is_owned(thing: ApiObject, by: ApiObject) -> bool:
     )
 
 
-def _key(thing: ApiObject) -> Key:
+def key_of(thing: ApiObject) -> Key:
+    """Under which a workload is known."""
     return type(thing).__name__, thing.namespace, thing.name
 
 
 def _named(owner: OwnerReference | None) -> tuple[str, str] | None:
     return None if owner is None else (owner.kind, owner.name)
-
-
-def _revision(replica_set: ReplicaSet) -> int:
-    try:
-        return int(replica_set.annotations.get(REVISION, "0"))
-    except ValueError:
-        return 0

@@ -71,12 +71,18 @@ class MorePods:
         if isinstance(thing, Pod) or self._world.workloads.knows(thing):
             self._world.changes.play([(True, each) for each in self._kind.beside])
             if not isinstance(thing, Pod):
+                self._refuse_rollout(thing)
                 self.present = self._world.workloads.grow_from(thing, self._world.cluster.living())
             return
         spec = replace(thing.spec, replicas=0)
         if isinstance(thing, StatefulSet):
             spec = replace(spec, pod_management_policy="Parallel")
         self._world.changes.play([(True, each) for each in (*self._kind.beside, thing.evolve(spec=spec))])
+
+    def _refuse_rollout(self, thing: Scalable) -> None:
+        if not self._world.workloads.has_template(thing):
+            problem = f"{kinds.kind_of(thing)} {thing.key} runs already with another pod template"
+            raise InputError(problem, field="--pod", fix="give it another name, or ask what-if --apply")
 
     def make(self, count: int) -> None:
         thing = self._kind.thing
@@ -85,7 +91,7 @@ class MorePods:
                 self._world.cluster.add_pod(self._taken(copy_of(thing, len(self.made) + 1)))
         else:
             wanted = replace(thing.spec, replicas=self.present + len(self.made) + count)
-            self._world.changes.rescale(thing.evolve(spec=wanted), self._taken)
+            self._world.changes.rollouts.update(thing.evolve(spec=wanted), self._taken)
 
     def _taken(self, pod: Pod) -> Pod:
         self.example = pod

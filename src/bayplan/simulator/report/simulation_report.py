@@ -17,7 +17,7 @@ from bayplan.objects.resources import CPU, MEMORY
 from bayplan.simulator.explain import text
 from bayplan.simulator.explain.explanation import API_VERSION, ERROR
 from bayplan.simulator.pod_records import DELETED, EVICTED, LOST, SCALED_IN, Record
-from bayplan.simulator.report import rebalancing_report, usage_plot
+from bayplan.simulator.report import rebalancing_report, rollout_report, usage_plot
 from bayplan.simulator.report import summary as summarizing
 from bayplan.simulator.world import World
 from bayplan.text_layout import Style, plain, table
@@ -62,6 +62,8 @@ def simulation(world: World, seed: int, stopped: str = "", *, with_summary: bool
         document["stopped"] = stopped
     if world.rebalancing is not None:
         document |= rebalancing_report.document(world.rebalancing, world.workloads)
+    if world.changes.rollouts.begun:
+        document["rollouts"] = rollout_report.rollouts(world)
     return document if world.load is None else {**document, "load": usage_plot.document(world.load)}
 
 
@@ -140,6 +142,8 @@ def as_table(document: dict[str, Any], *, wide: bool = False, style: Style = pla
     parts = [_pod_table(document["pods"], wide, style), _node_table(document["nodes"], wide)]
     if "byWorkload" in document:
         parts = [summarizing.as_text(document)]
+    if document.get("rollouts"):
+        parts.append(rollout_report.as_text(document["rollouts"]))
     if document.get("moves"):
         parts.append(rebalancing_report.as_text(document["moves"]))
     if "load" in document:

@@ -22,6 +22,7 @@ from bayplan.objects.files.manifests import AT, Document
 from bayplan.objects.meta import ApiObject
 from bayplan.objects.mistakes import nearest
 from bayplan.objects.node import Node
+from bayplan.objects.workload import Scalable
 from bayplan.plugins.plugin_set import Plugins
 from bayplan.simulator import loading
 from bayplan.simulator.loading import Given
@@ -35,6 +36,7 @@ from bayplan.simulator.what_if.changes import (
     read_remove,
     read_scale,
 )
+from bayplan.simulator.what_if.chosen_workloads import resized
 
 _KEYS = {
     "drain": ("drain",),
@@ -125,7 +127,17 @@ def _marked(document: Document) -> Document:
 
 def coming(given: Given) -> list[ApiObject]:
     """The objects to apply, as an API server would store them."""
-    return [_unmarked(thing) for _, thing in given.later]
+    there = (each for each in given.objects if isinstance(each, Scalable))
+    sizes = {(kinds.kind_of(each), each.key): each.spec.replicas for each in there}
+    return [_unmarked(_sized(each, given, sizes.get((kinds.kind_of(each), each.key)))) for _, each in given.later]
+
+
+def _sized(thing: ApiObject, given: Given, size: int | None) -> ApiObject:
+    """A file that says nothing of the size leaves it as it is, as ``kubectl apply`` does."""
+    document = given.place(thing)
+    if size is None or document is None or not isinstance(thing, Scalable):
+        return thing
+    return thing if "replicas" in document.raw["spec"] else resized(thing, size)
 
 
 def _unmarked(thing: ApiObject) -> ApiObject:

@@ -17,6 +17,7 @@ from bayplan.objects.node import Node
 from bayplan.simulator import simulation
 from bayplan.simulator.explain.explanation import API_VERSION
 from bayplan.simulator.loading import Given
+from bayplan.simulator.report.rollout_report import rollouts
 from bayplan.simulator.simulation import Progress
 from bayplan.simulator.what_if import checking, difference, new_nodes
 from bayplan.simulator.what_if.changes import Change, Reconfigure, in_order
@@ -133,6 +134,7 @@ class _Scenario:
             "blocked": self._blocked(),
             "lost": found.lost,
             "gone": found.gone,
+            "rollouts": rollouts(self.world),
             "drains": [each.document() for each in self._drain.drained],
             "worseOff": _worse_off(found, self._drain),
             "before": self._before,

@@ -12,6 +12,7 @@ from typing import Any
 
 from bayplan.objects.quantity import parse
 from bayplan.objects.resources import CPU, MEMORY
+from bayplan.simulator.report import rollout_report
 from bayplan.text_layout import Style, plain, table
 
 MANY = 20
@@ -27,6 +28,7 @@ def as_text(document: Told, *, style: Style = plain) -> str:
         _pods("PLACED", document["placed"], ("TO", "to")),
         _pods("GONE", document["gone"], ("FROM", "from")),
         _pods("LOST", document["lost"], ("FROM", "from")),
+        rollout_report.as_text(document["rollouts"]),
         *_drains(document["drains"]),
         _reasons(document, style),
         _before_and_after(document["before"], document["after"]),
