@@ -282,6 +282,8 @@ def commands() -> list[list[str]]:
         ["explain", "training", "-f", str(EXAMPLES / "12-device-score")],
         ["what-if", *WHAT_IF, "--drain", "n1", "--remove", "n3", "--scale", "deploy/web=9", "--delete", "deploy/old"],
         ["what-if", *WHAT_IF, "--add", "1", "--like", "n1"],
+        ["what-if", *WHAT_IF, "--apply", str(ASKED / "web-large.yaml")],
+        ["simulate", *WHAT_IF, "-f", "rollout.yaml"],
         ["what-if", *WHAT_IF, "--remove", "zone=a"],
         ["fit", *WHAT_IF, "--pod", str(ASKED / "pod.yaml"), "--preempt"],
         ["fit", *WHAT_IF, "--pod", str(ASKED / "large.yaml"), "--make-room"],
@@ -307,6 +309,9 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     (folder / "devices.yaml").write_text(DEVICES)
     (folder / "misplaced.yaml").write_text(MISPLACED + movable)
     (folder / "sweep.yaml").write_text(SWEEP)
+    later = "metadata: {name: web, annotations: {simulation.bayplan.io/at: 1m}}"
+    larger = (ASKED / "web-large.yaml").read_text().replace("metadata: {name: web}", later)
+    (folder / "rollout.yaml").write_text(larger)
     found: list[dict[str, Any]] = []
     for command in commands():
         out = folder / "out.json"
