@@ -127,7 +127,7 @@ kind: VirtualMachine
 metadata: {name: vm, annotations: {bayplan.io/sticky-node: n1}}
 """
 
-FILES = ("cluster.yaml", "devices.yaml", "misplaced.yaml", "sweep.yaml", "rows.csv", "plan.yaml")
+FILES = ("cluster.yaml", "devices.yaml", "misplaced.yaml", "sweep.yaml", "rollout.yaml", "rows.csv", "plan.yaml")
 SWEEP = """\
 apiVersion: bayplan.io/v1alpha1
 kind: Sweep
