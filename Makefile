@@ -11,7 +11,7 @@ COUNT ?= 2000
 NODES ?= 3
 BENCH ?=
 
-.PHONY: drains reference help demo test quick python check bench docs parity shadow mutate kube e2e clean soak dev-cluster
+.PHONY: drains picture reference help demo test quick python check bench docs parity shadow mutate kube e2e clean soak dev-cluster
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -65,6 +65,9 @@ dev-cluster: $(STAMP) kube ## a real API server with fake nodes to try things in
 
 docs: $(STAMP) ## check that the documentation is complete
 	$(PYTEST) tests/docs
+
+picture: $(STAMP) ## the picture of the README anew, from the demo's report (needs Chromium)
+	$(PY) -m tests.docs.demo_picture
 
 reference: $(STAMP) ## write docs/reference/python.md anew, from the code
 	$(PY) -m tests.docs.reference_page

@@ -39,7 +39,7 @@ ELSEWHERE = {
     "cli/cluster_input.py": "cli/test_what_if.py",
     "cli/completions.py": "cli/test_completion.py",
     "cli/options.py": "cli/test_bad_input.py",
-    "cli/origin.py": "cli/test_report.py",
+    "cli/reporting.py": "cli/test_report.py",
     "cli/output.py": "cli/test_streams.py",
     "cli/placement.py": "e2e/test_placement.py",
     "cli/scheduler.py": "e2e/test_stopping.py",
@@ -91,9 +91,11 @@ ELSEWHERE = {
     "testing/agreement.py": "properties/test_forms_agree.py",
     "testing/generating.py": "properties/test_kept_answers_agree.py",
     "testing/parts.py": "testing/test_builders.py",
+    "view/command_views.py": "cli/test_report.py",
     "view/documents.py": "view/test_simulation_view.py",
+    "view/looks.py": "cli/test_report.py",
     "view/picture_parts.py": "view/test_pictures.py",
-    "view/policies.py": "view/test_simulation_view.py",
+    "view/policies.py": "cli/test_report.py",
     "view/world_view.py": "view/test_simulation_view.py",
 }
 

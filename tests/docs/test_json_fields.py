@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,7 +34,7 @@ PAGE = ROOT / "docs" / "reference" / "json.md"
 EXAMPLES = ROOT / "examples"
 KINDS = (
     "Simulation", "Explanation", "Top", "WorkloadExplanation", "WhatIf", "Fit", "Comparison", "PlacementResult", "PlanRun",
-    "RebalancePlan", "PluginList", "Benchmark", "StickyList", "Replay", "ShadowVerdict", "ShadowSummary", "DecisionList", "Sweep",
+    "RebalancePlan", "PluginList", "Benchmark", "StickyList", "Replay", "ShadowVerdict", "ShadowSummary", "DecisionList", "Sweep", "View",
 )  # fmt: skip
 RARE = {
     ("Benchmark", f"results[].{field}")
@@ -301,6 +302,17 @@ def commands() -> list[list[str]]:
     ]
 
 
+REPORTED = ("simulate", "rebalancer", "what-if", "fit", "compare", "place", "sweep")
+
+
+def view_in(report: Path) -> dict[str, Any]:
+    """The document that a page carries."""
+    found = re.search(r'id="view">(.*?)</script>', report.read_text(), re.DOTALL)
+    assert found is not None
+    view: dict[str, Any] = json.loads(found[1])
+    return view
+
+
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     folder = tmp_path_factory.mktemp("fields")
@@ -314,16 +326,18 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     (folder / "rollout.yaml").write_text(larger)
     found: list[dict[str, Any]] = []
     for command in commands():
-        out = folder / "out.json"
+        out, page = folder / "out.json", folder / "report.html"
         arguments = [str(folder / word) if word in FILES else word for word in command]
         with pytest.MonkeyPatch.context() as patch, out.open("w") as stream:
             patch.setattr("sys.stdout", stream)
-            code = main([*arguments, "-o", "json"])
+            report = ["--report", str(page)] if command[0] in REPORTED else []
+            code = main([*arguments, "-o", "json", *report])
         assert code in (0, 1), command
         if "--make-room" in command:
             (folder / "plan.yaml").write_text(out.read_text())
         told = json.loads(out.read_text())
         found += told if isinstance(told, list) else [told]
+        found += [view_in(page)] if report else []
     return [*found, *shadow_lines(), decisions(), top_document(top_cluster(), 1.0)]
 
 

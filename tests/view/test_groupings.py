@@ -37,6 +37,10 @@ def test_nodes_without_the_label_are_a_group() -> None:
     assert groupings(nodes({"gpu": "true"}, {}, {})) == ["gpu"]
 
 
+def test_a_zone_of_its_own_is_a_zone() -> None:
+    assert groupings(nodes(*({ZONE: str(n), "id": str(n)} for n in range(3)))) == [ZONE]
+
+
 def test_too_many_values_are_no_groups() -> None:
     made = nodes(*({"serial": str(n % (MOST + 1)), "rack": str(n % MOST)} for n in range(2 * MOST + 2)))
     assert groupings(made) == ["rack"]

@@ -13,6 +13,7 @@ from bayplan.cli import options
 from bayplan.cli.cluster_input import Source, read_cluster
 from bayplan.cli.output import WRONG, Shape, show, style, warn
 from bayplan.cli.progress import progress
+from bayplan.cli.reporting import look_of, reporting
 from bayplan.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def compare(
     seed: options.Seed = 0,
     now: options.Now = None,
     output: options.Output = Shape.TABLE,
+    report: options.Report = None,
     verbose: options.Verbose = False,
 ) -> int:
     """
@@ -67,12 +69,24 @@ def compare(
     """
     from bayplan.simulator.comparison import comparing, text
 
+    moment = options.read_now(now)
+    written = reporting(report, "compare", moment)
     source = Source(filename, recursive, kubeconfig, context)
     runs = _runs(source, config or (), with_plugin or (), weights or (), plugin or (), afresh=afresh)
     with progress("pods tried") as tell:
         document = comparing.compare(
-            runs, prices=_prices(price or ()), seed=seed, now=options.read_now(now), warn=_once(), progress=tell
+            runs,
+            prices=_prices(price or ()),
+            seed=seed,
+            now=moment,
+            warn=_once(),
+            progress=tell,
+            look=look_of(written),
         )
+    if written is not None:
+        from bayplan.view.command_views import comparison_view
+
+        written.write(comparison_view(document, written.looks))
     show(document, output, lambda: text.as_text(document, style=style()))
     if "stopped" in document:
         return WRONG

@@ -11,6 +11,7 @@ from bayplan.cli import options
 from bayplan.cli.cluster_input import Asked, asking, read_cluster
 from bayplan.cli.output import WRONG, show, style, warn
 from bayplan.cli.progress import progress
+from bayplan.cli.reporting import look_of, reporting
 from bayplan.errors import InputError
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ def fit(
     make_room: Annotated[
         bool, typer.Option("--make-room", help="Which pods would have to move so that these fit, all of them together?")
     ] = False,
+    report: options.Report = None,
 ) -> int:
     """
     How many more pods like this fit into the cluster as given by -f, or into a live one that is only read?
@@ -97,9 +99,11 @@ def fit(
 
     _check(pod, node_template or (), shrink, make_room)
     _check_needs(preempt, most, price, count, most_moves, node_template, shrink, make_room)
+    moment = options.read_now(asked.now)
+    written = reporting(report, "fit", moment)
     given, coming = _read(asked, pod)
     kind = kind_among(coming, pod) if pod and not make_room else None
-    at: dict[str, Any] = {"seed": asked.seed, "now": options.read_now(asked.now), "warn": warn}
+    at: dict[str, Any] = {"seed": asked.seed, "now": moment, "warn": warn, "look": look_of(written)}
     with progress("pods tried") as tell:
         at["progress"] = tell
         if node_template:
@@ -121,6 +125,10 @@ def fit(
 
             assert kind is not None, "it has been checked"
             document = fill(given, Wish(kind, preempt, most or MOST), **at)
+    if written is not None:
+        from bayplan.view.command_views import fit_view
+
+        written.write(fit_view(document, written.looks))
     show(document, asked.output, lambda: text.as_text(document, style=style()))
     return WRONG if "stopped" in document else 0 if _is_good(document) else 1
 

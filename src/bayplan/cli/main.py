@@ -40,8 +40,8 @@ from bayplan.cli import (
     what_if,
 )
 from bayplan.cli.help import ASK, DEVELOP, RUN, SERVICES, WIDTH, Command, Group
-from bayplan.cli.origin import note_arguments
 from bayplan.cli.output import WRONG, apart, complain, set_up_logs
+from bayplan.cli.reporting import note_arguments
 from bayplan.cli.sticky import sticky
 from bayplan.cli.streams import ReaderGone, guarded
 from bayplan.cli.stuck_calls import watched

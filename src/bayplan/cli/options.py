@@ -8,15 +8,12 @@ import os
 import signal
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
 from bayplan.cli.output import Shape
 from bayplan.errors import InputError
-
-if TYPE_CHECKING:
-    from bayplan.view.report_file import ReportFile
 
 Files = Annotated[
     list[str],
@@ -183,15 +180,6 @@ def leave_when_told() -> None:
 def _leave(*_: object) -> NoReturn:
     # Not SystemExit: raised in the middle of an import it may be caught there.  There is nothing to clean up yet.
     os._exit(0)
-
-
-def read_report(path: str | None) -> ReportFile | None:
-    """``--report``, checked before any work is done."""
-    if path is None:
-        return None
-    from bayplan.view.report_file import ReportFile
-
-    return ReportFile(path)
 
 
 MOST_PRICE = 1e12

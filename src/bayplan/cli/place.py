@@ -9,6 +9,7 @@ import typer
 
 from bayplan.cli import options
 from bayplan.cli.output import Shape, complain, rendered, warn, write
+from bayplan.cli.reporting import reporting
 from bayplan.errors import InputError
 
 EXAMPLES = """\
@@ -37,6 +38,7 @@ def place(
     plugin: options.ClusterPluginSpecs = None,
     now: options.Now = None,
     output: Annotated[Shape, typer.Option("--output", "-o", help="How to show the result.")] = Shape.TABLE,
+    report: options.Report = None,
     verbose: options.Verbose = False,
 ) -> int:
     """
@@ -55,6 +57,7 @@ def place(
 
     plugins = own_plugins(plugin or ())
     at = options.read_now(now)
+    written = reporting(report, "place", at)
     lost = None if without is None else _selector(without)
     given = loading.read(filename, recursive=recursive)
     for warning in given.warnings:
@@ -63,6 +66,10 @@ def place(
     documents, state = placing.place(
         given.objects, now=moment, only=placement, without=lost, told=without or "", plugins=plugins
     )
+    if written is not None:
+        from bayplan.view.placement_view import placement_view
+
+        written.write(placement_view(documents, given.objects, written.origin))
     write(_text(documents, output))
     is_wrong = False
     for document in documents:

@@ -11,6 +11,7 @@ import typer
 from bayplan.cli import options
 from bayplan.cli.cluster_input import Source, read_cluster
 from bayplan.cli.output import Shape, show, warn
+from bayplan.cli.reporting import reporting
 from bayplan.errors import InputError
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def rebalancer(
     plugin: options.PluginSpecs = None,
     open_metrics: options.OpenMetrics = False,
     log_format: options.LogFormats = options.LogFormat.TEXT,
+    report: options.Report = None,
     verbose: options.Verbose = False,
 ) -> int:
     """
@@ -92,6 +94,10 @@ def rebalancer(
     goes on where it was; with --dry-run it shows the steps.  Exit code: 0 all done, 1 some steps are not possible or it
     was stopped, 2 bad input.
     """
+    if report and (plan is not None or not dry_run):
+        fix = "add --dry-run, or leave it out" if plan is None else "leave it out"
+        told = "has no effect without --dry-run" if plan is None else "has no effect with --plan"
+        raise InputError(told, field="--report", fix=fix)
     source = Source(filename, recursive, kubeconfig, context)
     moves = None
     if plan is not None:
@@ -103,7 +109,7 @@ def rebalancer(
     if dry_run and moves is not None:
         return _show_steps(source, moves, config, plugin or (), now, output)
     if dry_run:
-        return _dry_run(source, config, plugin or (), now, output)
+        return _dry_run(source, config, plugin or (), now, output, report)
     if filename:
         raise InputError("pods of files cannot be moved", field="--filename", fix="add --dry-run")
     options.leave_when_told()
@@ -172,12 +178,20 @@ def _show_steps(
     return 0 if progress.is_fine else 1
 
 
-def _dry_run(source: Source, config: str | None, plugins: Sequence[str], now: str | None, output: Shape) -> int:
+def _dry_run(
+    source: Source, config: str | None, plugins: Sequence[str], now: str | None, output: Shape, report: str | None
+) -> int:
     from bayplan.simulator import rebalance_plan
     from bayplan.simulator.world import assemble
 
+    moment = options.read_now(now)
+    written = reporting(report, "rebalancer", moment)
     given, _ = read_cluster(source, config, plugins)
-    world = assemble(given, now=options.read_now(now), warn=warn)
+    world = assemble(given, now=moment, warn=warn)
     document = rebalance_plan.plan_world(world)
+    if written is not None:
+        from bayplan.view.command_views import rebalance_view
+
+        written.write(rebalance_view(document, world, written.origin))
     show(document, output, lambda: rebalance_plan.as_text(document))
     return 1 if document["summary"]["moves"] else 0

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayplan.cli import options
-from bayplan.cli.origin import origin
 from bayplan.cli.output import WRONG, rendered, show, style, warn
 from bayplan.cli.progress import progress
+from bayplan.cli.reporting import reporting
 from bayplan.errors import InputError
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def simulate(
     for flag, is_given in (("--explain", explain), ("--summary", summary)):
         if is_given and output in (Shape.NAME, Shape.MANIFESTS):
             raise InputError(f"has no effect with -o {output}", field=flag, fix="leave out one of the two")
-    report_file = options.read_report(report)
+    written = reporting(report, "simulate", started)
     given = loading.read(filename, recursive=recursive, config=config, plugins=plugin or ())
     ended: list[World] = []
     with progress("pods tried") as tell:
@@ -98,7 +98,7 @@ def simulate(
             with_explanations=explain,
             with_summary=summary,
             load=LoadOptions(outages=options.read_spans(outage or (), "--outage")),
-            keeps_history=report_file is not None,
+            keeps_history=written is not None,
             warn=warn,
             progress=tell,
             at_end=ended.append,
@@ -111,10 +111,10 @@ def simulate(
             return end_state.heading(ended[0]) + rendered(end_state.manifests(ended[0], given), Shape.YAML).rstrip()
         return simulation_report.as_table(document, wide=output is Shape.WIDE, style=style())
 
-    if report_file is not None:
+    if written is not None:
         from bayplan.view.simulation_view import simulation_view
 
-        report_file.write(simulation_view(ended[0], origin("simulate", started)))
+        written.write(simulation_view(ended[0], written.origin))
     show(document, output, text)
     if "stopped" in document or "errors" in document["summary"]:
         return WRONG

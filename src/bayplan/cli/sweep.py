@@ -11,6 +11,7 @@ import typer
 from bayplan.cli import options
 from bayplan.cli.output import Shape, show, warn
 from bayplan.cli.progress import progress
+from bayplan.cli.reporting import reporting
 from bayplan.errors import InputError
 
 EXAMPLES = """\
@@ -58,6 +59,7 @@ def sweep(
         typer.Option("--plot", metavar="FILE", help="Draw a picture: .svg, .png or .pdf.", show_default=False),
     ] = None,
     output: Annotated[Shape, typer.Option("--output", "-o", help="How to show the result.")] = Shape.TABLE,
+    report: options.Report = None,
     verbose: options.Verbose = False,
 ) -> int:
     """
@@ -69,6 +71,7 @@ def sweep(
 
     if on is not None and workers is not None:
         raise InputError("has no effect with --on", field="--workers", fix="leave out one of the two")
+    written = reporting(report, "sweep", None)
     means = running.Means(workers or os.cpu_count() or 1, on or "")
     with progress("scenarios", look_every=1, lines=False) as tell:
         name, done = running.run(
@@ -82,5 +85,10 @@ def sweep(
         )
     count = len(done.rows)
     kept = f", {done.reused} of them there before" if done.reused else ""
-    show(done.document(name), output, lambda: f"{done.table()}\n\n{count} scenarios in {done.file.path}{kept}")
+    document = done.document(name)
+    if written is not None:
+        from bayplan.view.command_views import sweep_view
+
+        written.write(sweep_view(document, written.origin))
+    show(document, output, lambda: f"{done.table()}\n\n{count} scenarios in {done.file.path}{kept}")
     return 1 if done.stopped else 0

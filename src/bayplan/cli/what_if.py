@@ -11,6 +11,7 @@ from bayplan.cli import options
 from bayplan.cli.cluster_input import Asked, asking, read_cluster
 from bayplan.cli.output import WRONG, show, style, warn
 from bayplan.cli.progress import progress
+from bayplan.cli.reporting import look_of, reporting
 from bayplan.errors import InputError
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def what_if(
         list[str] | None, options.many("--changes", "FILE", "A list of changes, written as the JSON output shows them.")
     ] = None,
     namespace: options.Namespace = None,
+    report: options.Report = None,
 ) -> int:
     """
     What would change?  The cluster as given by -f, or a live one that is only read, is played on with some changes.
@@ -100,10 +102,17 @@ def what_if(
         raise InputError(
             "nothing is to change", fix="write such as --drain NODE, --remove zone=a or --scale deploy/web=20"
         )
+    moment = options.read_now(asked.now)
+    written = reporting(report, "what-if", moment)
     given, question = _read(asked, wanted, namespace)
     with progress("pods tried") as tell:
-        moment = options.read_now(asked.now)
-        document = scenario.what_if(given, question, seed=asked.seed, now=moment, warn=warn, progress=tell)
+        document = scenario.what_if(
+            given, question, seed=asked.seed, now=moment, warn=warn, progress=tell, look=look_of(written)
+        )
+    if written is not None:
+        from bayplan.view.command_views import what_if_view
+
+        written.write(what_if_view(document, written.looks))
     show(document, asked.output, lambda: text.as_text(document, style=style()))
     if "stopped" in document:
         return WRONG

@@ -85,6 +85,10 @@ class World:
                 rebalancing.observed.note(event)
 
 
+Look = Callable[[str, World], None]
+"""Is given what a world is called, such as before and after, and the world: it came to rest, and will go on."""
+
+
 def assemble(
     given: Given,
     *,

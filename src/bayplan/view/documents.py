@@ -12,10 +12,11 @@ from typing import Any
 
 from bayplan.objects.times import format_time
 from bayplan.simulator.explain.explanation import API_VERSION
-from bayplan.view.texts import shown
+from bayplan.view.texts import message, shown
 
 Document = dict[str, Any]
 LONGEST_COMMAND = 1000
+MOST_ROWS = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,22 @@ def view(
 
 def fact(label: str, value: object, note: str = "", *, good: bool | None = None) -> Document:
     """A number to be seen at once; ``good`` says whether it is good news."""
-    return {"label": label, "value": shown(value), "note": shown(note), "good": good}
+    return {"label": label, "value": message(str(value)), "note": message(note), "good": good}
+
+
+def table(
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    best: Sequence[Sequence[int]] = (),
+) -> Document:
+    """Rows under columns; ``best`` are the cells (row and column) to be marked."""
+    return {
+        "title": title,
+        "columns": [shown(each) for each in columns],
+        "rows": [[message(cell) if isinstance(cell, str) else cell for cell in row] for row in rows[:MOST_ROWS]],
+        "best": [list(each) for each in best],
+    }
 
 
 def pod_facts(summary: Mapping[str, int]) -> list[Document]:

@@ -27,13 +27,13 @@ def groupings(nodes: Sequence[Node]) -> list[str]:
                     full.add(key)
                     del values[key]
     lacking = {key for node in nodes for key in values if key not in node.labels}
-    kept = [key for key, seen in values.items() if _divides(len(seen) + (key in lacking), len(nodes))]
+    kept = [key for key, seen in values.items() if _divides(key, len(seen) + (key in lacking), len(nodes))]
     return sorted(kept, key=_rank)[:MOST_KEYS]
 
 
-def _divides(groups: int, nodes: int) -> bool:
-    """A label that is another one on every node is a name rather than a group."""
-    return FEWEST <= groups <= MOST and (groups < nodes or nodes <= FEWEST)
+def _divides(key: str, groups: int, nodes: int) -> bool:
+    """A label that is another one on every node is a name rather than a group, unless it says where the node is."""
+    return FEWEST <= groups <= MOST and (groups < nodes or key in _FIRST)
 
 
 def _rank(key: str) -> tuple[int, int, str]:

@@ -204,18 +204,27 @@ def draw_table(axis: Axes, told: Document) -> None:
     axis.axis("off")
     axis.set_title(cut(told["title"], 90), loc="left", color=INK, fontsize=10)
     columns = told["columns"][:MOST_COLUMNS]
-    rows = [[_cell(cell) for cell in row[:MOST_COLUMNS]] for row in told["rows"][:MOST_ROWS]]
+    longest = 130 // max(1, len(columns))
+    rows = [[_cell(cell, longest) for cell in row[:MOST_COLUMNS]] for row in told["rows"][:MOST_ROWS]]
     if not rows:
         return
     made: Any = axis.table(
-        rows, colLabels=[cut(each, 22) for each in columns], loc="upper left", cellLoc="left", edges="B"
+        rows,
+        colLabels=[cut(each, longest) for each in columns],
+        loc="upper left",
+        cellLoc="left",
+        colLoc="left",
+        edges="B",
     )
     made.auto_set_font_size(False)
     made.set_fontsize(8)
+    for cell in made.get_celld().values():
+        cell.set_edgecolor(EMPTY)
+        cell.set_linewidth(0.8)
     for row, column in told["best"]:
         if row < len(rows) and column < len(columns):
             made[row + 1, column].set_text_props(fontweight="bold", color=FREE)
 
 
-def _cell(value: object) -> str:
-    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else cut(value, 28)
+def _cell(value: object, longest: int) -> str:
+    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else cut(value, longest)

@@ -5,28 +5,43 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from bayplan.controllers.rebalancer.observed import POLICY
+from bayplan.objects.third_party.kosmos import WorkloadPolicy
+from bayplan.simulator.world import World
 from bayplan.view.documents import Document
 from bayplan.view.texts import message, shown
 
 MOST_MOVES = 5000
 
 
-def policies_of(told: Iterable[dict[str, Any]]) -> list[Document]:
+def policies_of(told: Iterable[dict[str, Any]], world: World) -> list[Document]:
     """What is wanted in each domain, what is there, and what is missing."""
     return [
         {
             "namespace": shown(policy["namespace"]),
             "name": shown(policy["name"]),
-            "topologyKey": shown(policy.get("topologyKey", "")),
+            "topologyKey": shown(_topology_key(policy, world)),
             "domains": [_domain(each) for each in policy["domains"]],
             "conditions": [
                 {"type": each["type"], "status": each["status"], "reason": shown(each["reason"]),
                  "message": message(each["message"])}
-                for each in policy.get("conditions", ())
+                for each in policy.get("conditions") or [_standing(policy)]
             ],
         }
         for policy in told
     ]  # fmt: skip
+
+
+def _topology_key(policy: dict[str, Any], world: World) -> str:
+    known = world.cluster.objects.get(POLICY, policy["namespace"], policy["name"])
+    return known.spec.topology_key if isinstance(known, WorkloadPolicy) else ""
+
+
+def _standing(policy: dict[str, Any]) -> dict[str, Any]:
+    """How a policy stands that nobody has written the status of, as a plan tells it."""
+    is_satisfied = "True" if policy.get("satisfied") else "False"
+    told = {each: policy.get(each, "") for each in ("reason", "message")}
+    return {"type": "Satisfied", "status": is_satisfied, **told}
 
 
 def _domain(domain: dict[str, Any]) -> Document:
@@ -39,16 +54,16 @@ def _domain(domain: dict[str, Any]) -> Document:
     }
 
 
-def moves_of(told: Iterable[dict[str, Any]], namespace: str = "") -> list[Document]:
-    """Pods and the nodes they leave and come to."""
+def moves_of(told: Iterable[dict[str, Any]]) -> list[Document]:
+    """Pods and the nodes they leave and come to, in the order in which that happens."""
     return [
         {
-            "at": each.get("at"),
-            "namespace": shown(each.get("namespace", namespace)),
-            "pod": shown(each["pod"]),
-            "from": shown(each["fromNode"]),
-            "to": shown(each["toNode"]),
-            "why": message(each["why"]),
+            "at": each.get("at", each.get("step")),
+            "namespace": shown(each["namespace"]),
+            "pod": shown(each["pod"] if "pod" in each else each["name"]),
+            "from": shown(each["fromNode"] if "fromNode" in each else each["from"]),
+            "to": shown(each["toNode"] if "toNode" in each else each["to"]),
+            "why": message(each.get("why", "")),
         }
         for each in list(told)[:MOST_MOVES]
     ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
 
 LONGEST = 300
 """Longer than any name or label the API server takes."""
@@ -28,6 +29,15 @@ def shown(text: object, longest: int = LONGEST) -> str:
 def message(text: str) -> str:
     """As ``shown``, with room for a few sentences."""
     return shown(text, LONGEST_MESSAGE)
+
+
+def shown_all(value: Any) -> Any:
+    """A document with every text in it as it is shown."""
+    if isinstance(value, str):
+        return message(value)
+    if isinstance(value, dict):
+        return {shown(key): shown_all(each) for key, each in value.items()}
+    return [shown_all(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 @lru_cache(maxsize=4096)

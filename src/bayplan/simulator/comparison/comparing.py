@@ -25,7 +25,7 @@ from bayplan.simulator.explain.explanation import API_VERSION
 from bayplan.simulator.loading import Given
 from bayplan.simulator.report.simulation_report import BOUND, PENDING, PREEMPTED, state_of
 from bayplan.simulator.simulation import Progress
-from bayplan.simulator.world import World, assemble
+from bayplan.simulator.world import Look, World, assemble
 
 
 @dataclass(slots=True)
@@ -61,11 +61,15 @@ def compare(
     now: float | None = None,
     warn: Callable[[str], None] = lambda warning: None,
     progress: Progress = lambda tried, total: None,
+    look: Look | None = None,
 ) -> dict[str, Any]:
     """The document."""
     for run in runs:
-        run.world = assemble(run.given, seed=seed, now=now, prospects=(), warn=warn)
+        keeps_history = look is not None
+        run.world = assemble(run.given, seed=seed, now=now, prospects=(), keeps_history=keeps_history, warn=warn)
         run.stopped = simulation.run(run.world, progress=progress, is_enough=run.note)
+        if look is not None:
+            look(run.name, run.world)
     told = [_measured(run, prices) for run in runs]
     known = measures.kinds_of_nodes(runs[0].ended)
     for kind in (each for each in prices if each not in known):

@@ -27,7 +27,7 @@ from bayplan.simulator.pod_records import DELETED
 from bayplan.simulator.report.simulation_report import PENDING, state_of
 from bayplan.simulator.simulation import Progress
 from bayplan.simulator.what_if import new_nodes
-from bayplan.simulator.world import World, assemble
+from bayplan.simulator.world import Look, World, assemble
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,16 @@ def buy(
     now: float | None = None,
     warn: Callable[[str], None] = lambda warning: None,
     progress: Progress = lambda tried, total: None,
+    look: Look | None = None,
 ) -> dict[str, Any]:
     """The document ``kind: Fit`` with ``buy``."""
     prospects = () if kind is None else (kind.thing, *kind.beside)
-    world = assemble(given, seed=seed, now=now, prospects=prospects, warn=warn)
+    world = assemble(given, seed=seed, now=now, prospects=prospects, keeps_history=look is not None, warn=warn)
     buying = _Buying(world, offers, kind, count)
     stopped = simulation.run(world, progress=progress, then=buying.go_on)
     document = buying.document()
+    if look is not None:
+        look("", world)
     return {**document, "stopped": stopped} if stopped else document
 
 

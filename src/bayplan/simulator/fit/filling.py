@@ -23,7 +23,7 @@ from bayplan.simulator.loading import Given
 from bayplan.simulator.pod_records import Record
 from bayplan.simulator.report.simulation_report import state_of
 from bayplan.simulator.simulation import Progress
-from bayplan.simulator.world import World, assemble
+from bayplan.simulator.world import Look, World, assemble
 
 MOST = 100_000
 """Pods that are asked for at most."""
@@ -48,12 +48,16 @@ def fill(
     now: float | None = None,
     warn: Callable[[str], None] = lambda warning: None,
     progress: Progress = lambda tried, total: None,
+    look: Look | None = None,
 ) -> dict[str, Any]:
     """The document ``kind: Fit``."""
-    world = assemble(given, seed=seed, now=now, prospects=(wish.kind.thing, *wish.kind.beside), warn=warn)
+    prospects = wish.kind.thing, *wish.kind.beside
+    world = assemble(given, seed=seed, now=now, prospects=prospects, keeps_history=look is not None, warn=warn)
     filling = _Filling(world, wish)
     stopped = simulation.run(world, progress=progress, then=filling.go_on, is_enough=filling.is_full)
     document = filling.document()
+    if look is not None:
+        look("", world)
     return {**document, "stopped": stopped} if stopped else document
 
 

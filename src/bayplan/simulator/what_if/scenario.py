@@ -26,7 +26,9 @@ from bayplan.simulator.what_if.condition import condition
 from bayplan.simulator.what_if.difference import Difference, Roll
 from bayplan.simulator.what_if.drain import Drain
 from bayplan.simulator.what_if.reconfiguring import taken_over
-from bayplan.simulator.world import World, assemble
+from bayplan.simulator.world import Look, World, assemble
+
+BEFORE, AFTER = "before", "after"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +53,13 @@ def what_if(
     now: float | None = None,
     warn: Callable[[str], None] = lambda warning: None,
     progress: Progress = lambda tried, total: None,
+    look: Look | None = None,
 ) -> dict[str, Any]:
     """The document; ``InputError`` where a change makes no sense in this cluster."""
-    world = assemble(given, seed=seed, now=now, prospects=question.coming, warn=warn)
+    keeps_history = look is not None
+    world = assemble(given, seed=seed, now=now, prospects=question.coming, keeps_history=keeps_history, warn=warn)
     meant = checking.resolve(world, question.changes, question.templates or {}, question.coming, question.namespace)
-    scenario = _Scenario(world, question, meant)
+    scenario = _Scenario(world, question, meant, look or _nobody_looks)
     if question.successor is not None:
         stopped = simulation.run(world, progress=progress)
         scenario.begin()
@@ -63,15 +67,21 @@ def what_if(
         stopped = stopped or simulation.run(scenario.world, progress=progress, then=scenario.go_on)
     else:
         stopped = simulation.run(world, progress=progress, then=scenario.go_on)
+    scenario.look(AFTER, scenario.world)
     document = scenario.document()
     return {**document, "stopped": stopped} if stopped else document
+
+
+def _nobody_looks(name: str, world: World) -> None:
+    pass
 
 
 class _Scenario:
     """Plays the changes, a step each time that the world has come to rest."""
 
-    def __init__(self, world: World, question: Question, meant: Meant) -> None:
+    def __init__(self, world: World, question: Question, meant: Meant, look: Look) -> None:
         self.world = world
+        self.look = look
         self._question = question
         self._meant = meant
         self._roll: Roll | None = None
@@ -82,6 +92,7 @@ class _Scenario:
     def begin(self) -> None:
         """As things are before anything changes."""
         self._before = condition(self.world)
+        self.look(BEFORE, self.world)
         self._roll = Roll.of(self.world)
 
     async def go_on(self) -> bool:
