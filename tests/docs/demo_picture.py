@@ -14,14 +14,15 @@ PICTURE = ROOT / "docs" / "images" / "demo.png"
 
 
 def make(target: Path) -> None:
-    with tempfile.TemporaryDirectory() as folder, browser_or_skip() as browser:
+    target.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.html"
         main(["simulate", "-f", str(ROOT / "examples" / "05-simulate"), "-o", "name", "--report", str(report)])
-        opened = OpenedPage(browser, report.as_uri(), width=1000)
-        opened.sees("eu-a")
-        target.parent.mkdir(exist_ok=True)
-        opened.page.screenshot(path=target, clip={"x": 0, "y": 0, "width": 1000, "height": 640})
-        opened.close()
+        with browser_or_skip() as browser:
+            opened = OpenedPage(browser, report.as_uri(), width=1000)
+            opened.sees("eu-a")
+            opened.page.screenshot(path=target, clip={"x": 0, "y": 0, "width": 1000, "height": 640})
+            opened.close()
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ import msgspec
 _PAGE = files("bayplan.view") / "page"
 _IMPORT = re.compile(r'^import\s[^;]*?"\./([\w.-]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let)\b)", re.MULTILINE)
-_EXPORT_LIST = re.compile(r"^export \{[^}]*\};\n", re.MULTILINE)
 _STYLE = re.compile(r'<link rel="stylesheet" href="([\w.-]+)">')
 _SCRIPT = re.compile(r'<script type="module" src="([\w.-]+)"></script>')
 # What is in the file is all there is: a browser fetches nothing for it, whatever a name in the data says.
@@ -59,7 +58,7 @@ def bundled(entry: str) -> str:
         text = _text(name)
         for imported in _IMPORT.findall(text):
             add(imported)
-        ordered[name] = _EXPORT_LIST.sub("", _EXPORT.sub("", _IMPORT.sub("", text)))
+        ordered[name] = _EXPORT.sub("", _IMPORT.sub("", text))
 
     add(entry)
     return "\n".join(ordered.values())
