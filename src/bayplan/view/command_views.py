@@ -134,7 +134,7 @@ def rebalance_view(document: dict[str, Any], world: World, origin: Origin) -> Do
         origin,
         facts=[*facts, *pod_facts(cluster["summary"])],
         clusters=[cluster],
-        policies=policies_of(policies, world),
+        policies=policies_of(policies, world.scheduler),
         moves=moves_of(moves),
     )
 

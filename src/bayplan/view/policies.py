@@ -6,21 +6,21 @@ from collections.abc import Iterable
 from typing import Any
 
 from bayplan.controllers.rebalancer.observed import POLICY
+from bayplan.engine.scheduler import Scheduler
 from bayplan.objects.third_party.kosmos import WorkloadPolicy
-from bayplan.simulator.world import World
 from bayplan.view.documents import Document
 from bayplan.view.texts import message, shown
 
 MOST_MOVES = 5000
 
 
-def policies_of(told: Iterable[dict[str, Any]], world: World) -> list[Document]:
-    """What is wanted in each domain, what is there, and what is missing."""
+def policies_of(told: Iterable[dict[str, Any]], engine: Scheduler) -> list[Document]:
+    """What is wanted in each domain, what is there, and what is missing; ``engine`` knows the policies themselves."""
     return [
         {
             "namespace": shown(policy["namespace"]),
             "name": shown(policy["name"]),
-            "topologyKey": shown(_topology_key(policy, world)),
+            "topologyKey": shown(_topology_key(policy, engine)),
             "domains": [_domain(each) for each in policy["domains"]],
             "conditions": [
                 {"type": each["type"], "status": each["status"], "reason": shown(each["reason"]),
@@ -32,8 +32,8 @@ def policies_of(told: Iterable[dict[str, Any]], world: World) -> list[Document]:
     ]  # fmt: skip
 
 
-def _topology_key(policy: dict[str, Any], world: World) -> str:
-    known = world.cluster.objects.get(POLICY, policy["namespace"], policy["name"])
+def _topology_key(policy: dict[str, Any], engine: Scheduler) -> str:
+    known = engine.cache.objects.get(POLICY, policy["namespace"], policy["name"])
     return known.spec.topology_key if isinstance(known, WorkloadPolicy) else ""
 
 

@@ -27,5 +27,5 @@ def simulation_view(world: World, origin: Origin) -> Document:
         clusters=[cluster],
         timeline=timeline(world),
         moves=moves_of(told["moves"]),
-        policies=policies_of(told["policies"], world),
+        policies=policies_of(told["policies"], world.scheduler),
     )

@@ -167,7 +167,7 @@ class LiveCluster(Service):
             Origin(self.name, self._command, time.time()),
             facts=pod_facts(shown["summary"]),
             clusters=[shown],
-            policies=policies_of(seen),
+            policies=policies_of(seen, self.engine),
             moves=moves_of(moves) if rights.nodes else (),
         )
 

@@ -87,7 +87,8 @@ class FileCluster(_Worlds):
         document = simulation_view(self.world, Origin(self.name, self._command))
         plan = plan_world(self.world)
         moves = [{**move, "namespace": each["namespace"]} for each in plan["policies"] for move in each["moves"]]
-        return {**document, "policies": policies_of(plan["policies"]), "moves": moves_of(moves)}
+        policies = policies_of(plan["policies"], self.world.scheduler)
+        return {**document, "policies": policies, "moves": moves_of(moves)}
 
     async def run(self) -> None:
         while True:
