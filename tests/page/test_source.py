@@ -94,6 +94,12 @@ def test_a_token_is_asked_for_sent_and_kept_nowhere(open_page: Open) -> None:
         )
         assert "let-me-in" not in kept
         assert not any("let-me-in" in url for url in opened.requests)
+        server.token = "another"
+        server.drop()
+        opened.page.get_by_label("Token").fill("another")
+        opened.page.get_by_label("Token").press("Enter")
+        expect(opened.page.locator("canvas")).to_be_visible()
+        expect(opened.page.get_by_role("contentinfo")).to_contain_text("bayplan simulate -f")
         opened.close()
 
 

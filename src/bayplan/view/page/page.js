@@ -53,6 +53,8 @@ class Page {
   drawn = null;
   facts = element("div", {});
   shows = "";
+  headShows = "";
+  footShows = "";
   /** @type {State} */
   state = "report";
   stateText = "";
@@ -136,15 +138,15 @@ class Page {
       location.hash,
       named.map((each) => each.page),
     ]);
-    if (this.header.dataset.shows === head) updateBadges(this.header, named);
+    if (this.headShows === head) updateBadges(this.header, named);
     else this.header.replaceChildren(...headerParts(view, route, at, open));
-    if (this.header.dataset.shows !== head) scrollToCurrent(this.header);
-    this.header.dataset.shows = head;
+    if (this.headShows !== head) scrollToCurrent(this.header);
+    this.headShows = head;
     const single = UNDER.has(route.page);
     this.facts.replaceChildren(...(view.facts.length && !single ? [tiles(view.facts)] : []));
     const foot = `${view.command} ${view.made}`;
-    if (this.footer.dataset.shows !== foot) this.footer.replaceChildren(...footerParts(view));
-    this.footer.dataset.shows = foot;
+    if (this.footShows !== foot) this.footer.replaceChildren(...footerParts(view));
+    this.footShows = foot;
     // A pod's page has a command line of its own.
     this.footer.hidden = route.page === "pod";
     this.#say(this.state, this.stateText);
@@ -172,7 +174,8 @@ class Page {
     this.drawn?.close?.();
     this.drawn = null;
     this.view = null;
-    this.header.dataset.shows = "";
+    this.headShows = "";
+    this.footShows = "";
     this.header.replaceChildren(element("div", { class: "top" }, element("span", { class: "brand" }, "Bayplan")));
     this.footer.replaceChildren();
     const source = this.source;
