@@ -166,7 +166,10 @@ def test_configurations_are_compared_on_a_live_cluster_as_on_its_snapshot(
 ) -> None:
     kubeconfig, file = f"--kubeconfig={shop.plane.kubeconfig()}", str(tmp_path / "snapshot.yaml")
     before = shop.api.list("Pod", shop.namespace)
-    bayplan("snapshot", "-o", file, kubeconfig)
+    snapshot = yaml.safe_load(bayplan("snapshot", kubeconfig)[1])
+    # Of what other tests left, a file would have controllers make pods again; in a live cluster there are none.
+    own = [each for each in snapshot["items"] if each["metadata"].get("namespace", shop.namespace) == shop.namespace]
+    Path(file).write_text(yaml.safe_dump({**snapshot, "items": own}))
     config = yaml.safe_load(PACKING.read_text())
     config["profiles"][0]["schedulerName"] = "bayplan"
     (tmp_path / "packing.yaml").write_text(yaml.safe_dump(config))
