@@ -30,7 +30,7 @@ def folder(shell: Shell) -> Shell:
     [
         ("bayplan si", ["simulate"]),
         ("bayplan sticky re", ["release"]),
-        ("bayplan simulate --re", ["--recursive"]),
+        ("bayplan simulate --re", ["--recursive", "--report"]),
         ("bayplan scheduler --no-", ["--no-leader-elect"]),
         ("bayplan scheduler --no-leader-elect --no-", []),
         ("bayplan simulate -o ", ["table", "wide", "json", "yaml", "name", "manifests"]),

@@ -89,6 +89,8 @@ def test_commands_stand_in_groups(shell: Shell) -> None:
             "place",
             "snapshot",
             "replay",
+            "ui",
+            "top",
         ],
         "Run in a cluster": ["manifests", "sticky"],
         "Services": ["scheduler", "annotator", "rebalancer", "placement", "shadow"],

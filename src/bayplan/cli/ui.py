@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from bayplan.app.ui.source import Source
 
 EXAMPLES = """\
-bayplan ui                                     # the live cluster of the kubeconfig
-bayplan ui -f cluster.yaml                     # files, read again when they change
+bayplan ui                            # the live cluster of the kubeconfig
+bayplan ui -f cluster.yaml            # files, read again when they change
 bayplan ui -f cluster.yaml --simulate --speed 10
-bayplan ui --address 0.0.0.0 --auth            # for everybody, each with their own rights
+bayplan ui --address 0.0.0.0 --auth   # for everybody, with their own rights
 """
 PORT = 10266
 
