@@ -95,7 +95,6 @@ ELSEWHERE = {
     "view/documents.py": "view/test_simulation_view.py",
     "view/looks.py": "cli/test_report.py",
     "view/picture_parts.py": "view/test_pictures.py",
-    "view/policies.py": "cli/test_report.py",
     "view/world_view.py": "view/test_simulation_view.py",
 }
 

@@ -109,7 +109,16 @@ def pending_view(nodes: int, name: str, message: str) -> dict[str, Any]:
         "preemption": None,
         "claims": [{"name": "gpu", "state": "pending", "devices": []}],
         "gang": None,
-        "policy": {"name": "checkout", "zone-a": 6, "zone-b": 3},
+        "policy": {
+            "namespace": "team-0",
+            "name": "checkout",
+            "topologyKey": "topology.kubernetes.io/zone",
+            "domain": None,
+            "domains": [
+                {"name": "zone-a", "wanted": 6, "running": 6, "ready": 6, "missing": 0},
+                {"name": "zone-b", "wanted": 3, "running": 1, "ready": 1, "missing": 2},
+            ],
+        },
         "scores": None,
         "attempts": [
             {"at": 1, "result": "unschedulable", "node": None, "message": message},

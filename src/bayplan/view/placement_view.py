@@ -18,13 +18,24 @@ MOST_NAMES = 200
 
 def placement_view(documents: Sequence[Document], objects: Iterable[ApiObject], origin: Origin) -> Document:
     """The ``View`` of some placements over one fleet."""
-    fleet = [each for each in objects if isinstance(each, ManagedCluster)]
+    things = list(objects)
+    clusters = sum(isinstance(each, ManagedCluster) for each in things)
+    return view(origin, facts=placement_facts(documents, clusters), placements=placements_of(documents, things))
+
+
+def placement_facts(documents: Sequence[Document], clusters: int) -> list[Document]:
+    """How many of them have what they ask for, of a fleet of so many clusters."""
     satisfied = sum(each["conditions"][0]["status"] == "True" for each in documents)
-    facts = [
+    return [
         fact("Placements satisfied", f"{satisfied} of {len(documents)}", good=satisfied == len(documents)),
-        fact("Clusters", len(fleet)),
+        fact("Clusters", clusters),
     ]
-    return view(origin, facts=facts, placements=[_placement(each, fleet) for each in documents])
+
+
+def placements_of(documents: Iterable[Document], objects: Iterable[ApiObject]) -> list[Document]:
+    """Each with the fleet by region and zone."""
+    fleet = [each for each in objects if isinstance(each, ManagedCluster)]
+    return [_placement(each, fleet) for each in documents]
 
 
 def _placement(document: Document, fleet: Sequence[ManagedCluster]) -> Document:

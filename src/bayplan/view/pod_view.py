@@ -46,6 +46,7 @@ def pod_view(
         nodes: those it was judged against, for what is free on them.
         command: what to type to be told the same.
         attempts: what it was told when, as ``at``, ``result``, ``node`` and ``message``.
+        policy: the workload policy that governs it, as ``policies.policy_of`` tells it.
     """
     groups = findings.groups(explanation)
     blocker = _blocker(explanation, groups)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from bayplan.controllers.rebalancer.observed import POLICY
+from bayplan.controllers.rebalancer.observed import POLICY, Observed
+from bayplan.controllers.rebalancer.survey import Surveyor
 from bayplan.engine.scheduler import Scheduler
+from bayplan.objects.pod import Pod
 from bayplan.objects.third_party.kosmos import WorkloadPolicy
+from bayplan.plugins.leaf_node_workload_policy.reading import asks, policy_name
 from bayplan.view.documents import Document
 from bayplan.view.texts import message, shown
 
@@ -21,7 +24,9 @@ def policies_of(told: Iterable[dict[str, Any]], engine: Scheduler) -> list[Docum
             "namespace": shown(policy["namespace"]),
             "name": shown(policy["name"]),
             "topologyKey": shown(_topology_key(policy, engine)),
-            "domains": [_domain(each) for each in policy["domains"]],
+            "domains": [
+                _domain(each["name"], each["desired"], each["current"], each["ready"]) for each in policy["domains"]
+            ],
             "conditions": [
                 {"type": each["type"], "status": each["status"], "reason": shown(each["reason"]),
                  "message": message(each["message"])}
@@ -44,13 +49,41 @@ def _standing(policy: dict[str, Any]) -> dict[str, Any]:
     return {"type": "Satisfied", "status": is_satisfied, **told}
 
 
-def _domain(domain: dict[str, Any]) -> Document:
+def policy_of(pod: Pod, observe: Callable[[], Observed]) -> Document | None:
+    """
+    The policy that governs a pod, how it stands now, and the domain that the pod is in; None if there is none.
+
+    Args:
+        observe: the cluster; it is asked for only if the pod names a policy, since most pods name none.
+    """
+    name = policy_name(pod) if asks(pod.template) else None
+    if not isinstance(name, str):
+        return None
+    observed = observe()
+    policy = observed.policy(pod.namespace, name)
+    if policy is None:
+        return None
+    survey = Surveyor(observed).survey(policy)
+    if survey.rules is not None and not survey.rules.selector.matches(pod.labels):
+        return None  # it names a policy that is not for it, and its status says so
+    key = policy.spec.topology_key
+    domain = observed.domain_of(pod, key)
     return {
-        "name": shown(domain["name"]),
-        "wanted": domain["desired"],
-        "running": domain["current"],
-        "ready": domain["ready"],
-        "missing": max(0, domain["desired"] - domain["current"]),
+        "namespace": shown(policy.namespace),
+        "name": shown(policy.name),
+        "topologyKey": shown(key),
+        "domain": None if domain is None else shown(domain),
+        "domains": [_domain(each.name, each.desired, each.current, each.ready) for each in survey.domains],
+    }
+
+
+def _domain(name: str, desired: int, current: int, ready: int) -> Document:
+    return {
+        "name": shown(name),
+        "wanted": desired,
+        "running": current,
+        "ready": ready,
+        "missing": max(0, desired - current),
     }
 
 

@@ -5,17 +5,20 @@ of every choice, where they were noted.
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import Any
 
 from bayplan.objects.resources import CPU, MEMORY
 from bayplan.simulator.explain.explanation import explain
 from bayplan.simulator.pod_records import Record
+from bayplan.simulator.rebalance_plan import observed_of
 from bayplan.simulator.report.simulation_report import STATES, state_of
 from bayplan.simulator.run_history import Attempt, RunHistory
 from bayplan.simulator.world import World
 from bayplan.view.cluster_view import PodRow, Used, cluster_view
 from bayplan.view.node_use import used_by_annotations
 from bayplan.view.pod_view import pod_view
+from bayplan.view.policies import policy_of
 
 
 def world_view(world: World, *, name: str = "", command: str = "") -> dict[str, Any]:
@@ -23,10 +26,12 @@ def world_view(world: World, *, name: str = "", command: str = "") -> dict[str, 
     records = list(world.cluster.records.values())
     nodes = world.scheduler.cache.nodes
 
+    observe = cache(partial(observed_of, world))
+
     def explained(row: PodRow) -> dict[str, Any]:
         told = explain(world.scheduler, row.pod)
-        tried = attempts(world, row.pod.uid)
-        return pod_view(told, row.pod, nodes, owner=row.owner, command=command, attempts=tried)
+        tried, policy = attempts(world, row.pod.uid), policy_of(row.pod, observe)
+        return pod_view(told, row.pod, nodes, owner=row.owner, command=command, attempts=tried, policy=policy)
 
     rows = [_row(world, record) for record in records]
     view = cluster_view(nodes, rows, name=name, used=_used(world), explained=explained)

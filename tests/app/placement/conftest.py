@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import pytest
 import yaml
 
 from bayplan.app.install_manifests import manifests
-from tests.app.placement.hub import GROUP, KINDS, NAMESPACE, is_served
+from tests.app.placement.hub import NAMESPACE, hub
 from tests.support.api import Api
 from tests.support.control_plane import ControlPlane
 
 
 @pytest.fixture(scope="module")
 def api(control_plane: ControlPlane) -> Iterator[Api]:
-    found = control_plane.api()
-    documents = list(yaml.safe_load_all(manifests("placement-crds")))
-    for document in documents:
-        found.create(document)
-    for kind in (*KINDS, "PlacementDecision"):
-        found.wait_for(partial(is_served, found, kind), 20, f"{kind} to be served")
-    if found.find("Namespace", NAMESPACE) is None:
-        found.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
-    found.create({"apiVersion": f"{GROUP}/v1beta2", "kind": "ManagedClusterSet", "metadata": {"name": "all"}})
-    binding = {"kind": "ManagedClusterSetBinding", "metadata": {"name": "all", "namespace": NAMESPACE}}
-    found.create({"apiVersion": f"{GROUP}/v1beta2", **binding, "spec": {"clusterSet": "all"}})
-    yield found
-    for document in documents:
-        found.delete(document["kind"], document["metadata"]["name"])
+    with hub(control_plane) as found:
+        yield found
 
 
 @pytest.fixture(autouse=True)

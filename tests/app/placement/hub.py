@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import Any
 
+import yaml
+
+from bayplan.app.install_manifests import manifests
 from bayplan.app.placement.live import LivePlacement
 from bayplan.placement.own_plugins import NONE, OwnPlugins
 from tests.support.api import Api, ApiError, Object
@@ -27,6 +31,25 @@ def is_served(api: Api, kind: str) -> bool:
             raise
         return False
     return True
+
+
+@contextmanager
+def hub(plane: ControlPlane) -> Iterator[Api]:
+    """The kinds of Open Cluster Management on a control plane, and a namespace with a bound set."""
+    found = plane.api()
+    documents = list(yaml.safe_load_all(manifests("placement-crds")))
+    for document in documents:
+        found.create(document)
+    for kind in (*KINDS, "PlacementDecision"):
+        found.wait_for(partial(is_served, found, kind), 20, f"{kind} to be served")
+    if found.find("Namespace", NAMESPACE) is None:
+        found.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    found.create({"apiVersion": f"{GROUP}/v1beta2", "kind": "ManagedClusterSet", "metadata": {"name": "all"}})
+    binding = {"kind": "ManagedClusterSetBinding", "metadata": {"name": "all", "namespace": NAMESPACE}}
+    found.create({"apiVersion": f"{GROUP}/v1beta2", **binding, "spec": {"clusterSet": "all"}})
+    yield found
+    for document in documents:
+        found.delete(document["kind"], document["metadata"]["name"])
 
 
 def add_cluster(api: Api, name: str, region: str, taints: list[Object] | None = None) -> None:

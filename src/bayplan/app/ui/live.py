@@ -7,6 +7,7 @@ view and not all rows behind it.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter
 from collections.abc import Collection
@@ -18,9 +19,10 @@ import structlog
 from bayplan.app.scheduler.informers import EngineInformers, kinds_for
 from bayplan.app.shell.metrics import SERVICE_GAUGES, Declared, PrometheusMetrics
 from bayplan.app.shell.service import Service
-from bayplan.app.ui import picture
+from bayplan.app.ui import picture, placements
 from bayplan.app.ui.feed import Feed
 from bayplan.app.ui.picture import Attempts
+from bayplan.app.ui.placements import Placements
 from bayplan.app.ui.rights import Rights
 from bayplan.clock import SystemClock
 from bayplan.controllers.rebalancer.observed import POLICY, Observed
@@ -109,6 +111,7 @@ class LiveCluster(Service):
         nobody = ReadOnly()
         self.engine = Scheduler(make, clock=SystemClock(), writer=nobody, events=nobody)
         self._observed = Observed(self.engine)
+        self._placements = Placements(self.engine.cache.objects)
         self._command = command
         self._rows = PodRows()
         self._plan: dict[str, Any] = {"policies": []}
@@ -117,9 +120,10 @@ class LiveCluster(Service):
         self.feed = Feed(self)
         following = EngineInformers(client, self._tell, NoMetrics(), silence_s)
         read = {kind.called for kind in kinds_for(self.engine.profiles.values())}
-        # A cluster need not have policies; if it has none, that is no mistake.
-        policies = (replace(kind, is_optional=True) for kind in those({POLICY} - read))
-        self.informers = [following.informer(kind) for kind in (*those(read), *policies)]
+        # A cluster need not have policies, nor be a hub; if it has none, that is no mistake.
+        shown = those({POLICY, *placements.KINDS} - read)
+        optional = (replace(kind, is_optional=True) for kind in shown)
+        self.informers = [following.informer(kind) for kind in (*those(read), *optional)]
 
     # -- a service --
 
@@ -134,10 +138,17 @@ class LiveCluster(Service):
         log.info("synced", nodes=len(self.engine.cache.nodes), pods=len(self._rows))
 
     async def work(self) -> None:
-        await self.feed.run()
+        await asyncio.gather(self.feed.run(), self._catch_up())
 
     async def stop(self, lost: bool) -> None:
         return None
+
+    async def _catch_up(self) -> None:
+        """For ever: what was put off is shown in the end, also if nothing else happens."""
+        while True:
+            await asyncio.sleep(PLAN_EVERY_S)
+            if self._observed.has_news or self._placements.is_behind(time.time()):
+                self.revision += 1
 
     def _tell(self, event: Event) -> None:
         self.engine.handle(event)
@@ -156,17 +167,20 @@ class LiveCluster(Service):
         return "" if self.is_synced() else "the cluster is still being read"
 
     def namespaces(self) -> Collection[str]:
-        return self._rows.namespaces()
+        return {*self._rows.namespaces(), *self._placements.namespaces()}
 
     def view(self, rights: Rights) -> dict[str, Any]:
         shown = picture.cluster(self.engine, self._rows.all(), rights)
         plan = self._planned()
         seen = [each for each in plan["policies"] if rights.sees_policies(each["namespace"])]
         moves = [{**move, "namespace": each["namespace"]} for each in seen for move in each["moves"]]
+        now = time.time()
+        facts, placed = self._placements.shown(now, rights) if self.is_synced() else ([], [])
         return view(
-            Origin(self.name, self._command, time.time()),
-            facts=pod_facts(shown["summary"]),
+            Origin(self.name, self._command, now),
+            facts=[*pod_facts(shown["summary"]), *facts],
             clusters=[shown],
+            placements=placed,
             policies=policies_of(seen, self.engine),
             moves=moves_of(moves) if rights.nodes else (),
         )
@@ -175,7 +189,7 @@ class LiveCluster(Service):
         row = self._rows.find(key)
         if row is None or not rights.sees_pods(row.pod.namespace):
             return None
-        return picture.pod_page(self.engine, row, rights, attempts or _last_attempt(row))
+        return picture.pod_page(self._observed, row, rights, attempts or _last_attempt(row))
 
     def _planned(self) -> dict[str, Any]:
         now = time.monotonic()

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bayplan.app.ui.rights import Rights
+from bayplan.controllers.rebalancer.observed import Observed
 from bayplan.engine.cache import ClusterCache
 from bayplan.engine.scheduler import Scheduler
 from bayplan.framework.snapshot import NodeTable
@@ -21,6 +22,7 @@ from bayplan.simulator.explain.explanation import BOUND, UNSCHEDULABLE, explain
 from bayplan.view.cluster_view import PodRow, cluster_view
 from bayplan.view.node_use import used_by_annotations
 from bayplan.view.pod_view import pod_view
+from bayplan.view.policies import policy_of
 from bayplan.view.texts import shown
 
 Attempts = Sequence[Mapping[str, Any]]
@@ -48,18 +50,25 @@ def _own_nodes(known: NodeTable, seen: Iterable[PodRow], rights: Rights) -> Node
     return cache.nodes
 
 
-def pod_page(scheduler: Scheduler, row: PodRow, rights: Rights, attempts: Attempts) -> dict[str, Any]:
+def pod_page(observed: Observed, row: PodRow, rights: Rights, attempts: Attempts) -> dict[str, Any]:
     """
     Why a pod waits or is where it is.  An explanation names other nodes, and pods that would have to go, so that it is
     for those who may see all of them; others are told what the pod's own status says.
     """
-    pod = row.pod
+    pod, scheduler = row.pod, observed.scheduler
     command = shown(f"bayplan explain pod {pod.name} -n {pod.namespace}")
     if rights.sees_all:
         explanation, nodes = explain(scheduler, _judged(scheduler, pod)), scheduler.cache.nodes
     else:
         explanation, nodes = _own_words(row), ClusterCache().nodes
-    return pod_view(explanation, pod, nodes, owner=row.owner, command=command, attempts=attempts)
+    policy = _own_policy(observed, pod, rights)
+    return pod_view(explanation, pod, nodes, owner=row.owner, command=command, attempts=attempts, policy=policy)
+
+
+def _own_policy(observed: Observed, pod: Pod, rights: Rights) -> dict[str, Any] | None:
+    """The policy that governs a pod; the domain that it is in is a label of its node."""
+    policy = policy_of(pod, lambda: observed) if rights.sees_policies(pod.namespace) else None
+    return policy if policy is None or rights.nodes else {**policy, "domain": None}
 
 
 def _judged(scheduler: Scheduler, pod: Pod) -> Pod:

@@ -16,7 +16,7 @@ from bayplan.app.ui.rights import Namespaces, Rights
 from bayplan.bounded_cache import BoundedCache
 from bayplan.errors import ApiError, TransportError
 from bayplan.kube.client import Client
-from bayplan.objects.third_party import kosmos
+from bayplan.objects.third_party import kosmos, placement
 
 REMEMBER_S = 10.0
 # Answers to unknown callers are remembered too, and they can make up any number of tokens.
@@ -75,12 +75,17 @@ class Reviewer:
         return user
 
     async def _ask(self, user: User, namespaces: frozenset[str]) -> Rights:
-        nodes, pods, policies = await asyncio.gather(
+        nodes, pods, policies, clusters = await asyncio.gather(
             self._may(user, "", "nodes", ""),
             self._where(user, "", "pods", namespaces),
             self._where(user, kosmos.GROUP, "workloadpolicies", namespaces),
+            self._may(user, placement.GROUP, "managedclusters", ""),
         )
-        return Rights(pods, nodes, policies)
+        # Most clusters are no hub, and most people may not list its clusters: they cost no question for each namespace.
+        placements: Namespaces = frozenset()
+        if clusters:
+            placements = await self._where(user, placement.GROUP, "placements", namespaces)
+        return Rights(pods, nodes, policies, placements, clusters)
 
     async def _where(self, user: User, group: str, resource: str, namespaces: frozenset[str]) -> Namespaces:
         if await self._may(user, group, resource, ""):

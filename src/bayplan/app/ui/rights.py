@@ -20,6 +20,9 @@ class Rights:
     pods: Namespaces = frozenset()
     nodes: bool = False
     policies: Namespaces = frozenset()
+    placements: Namespaces = frozenset()
+    clusters: bool = False
+    """The managed clusters of a hub."""
 
     @property
     def sees_all(self) -> bool:
@@ -33,6 +36,10 @@ class Rights:
         """A policy's numbers are counts of pods."""
         return self.sees_pods(namespace) and (self.policies is None or namespace in self.policies)
 
+    def sees_placements(self, namespace: str) -> bool:
+        """A placement is shown with the clusters that it has and those that it has not."""
+        return self.clusters and (self.placements is None or namespace in self.placements)
 
-EVERYTHING = Rights(None, True, None)
+
+EVERYTHING = Rights(None, True, None, None, True)
 """For whoever sits at the machine, on which the files or the kubeconfig are."""

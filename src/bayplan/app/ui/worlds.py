@@ -10,20 +10,22 @@ import threading
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any
 
 import structlog
 
 from bayplan.app.ui.picture import Attempts
+from bayplan.app.ui.placements import Placements
 from bayplan.app.ui.rights import Rights
 from bayplan.errors import BayplanError
 from bayplan.simulator import simulation
 from bayplan.simulator.explain.explanation import explain
-from bayplan.simulator.rebalance_plan import plan_world
+from bayplan.simulator.rebalance_plan import observed_of, plan_world
 from bayplan.simulator.world import World
 from bayplan.view.documents import Origin
 from bayplan.view.pod_view import pod_view
-from bayplan.view.policies import moves_of, policies_of
+from bayplan.view.policies import moves_of, policies_of, policy_of
 from bayplan.view.simulation_view import simulation_view
 from bayplan.view.texts import shown
 from bayplan.view.world_view import attempts as attempts_in
@@ -62,7 +64,8 @@ class _Worlds:
             owner = world.workloads.owner(pod) or ""
             tried = attempts_in(world, pod.uid)
             nodes = world.scheduler.cache.nodes
-            return pod_view(document, pod, nodes, owner=owner, command=command, attempts=tried)
+            policy = policy_of(pod, partial(observed_of, world))
+            return pod_view(document, pod, nodes, owner=owner, command=command, attempts=tried, policy=policy)
 
     def _explaining(self) -> str:
         return "bayplan explain"
@@ -88,7 +91,9 @@ class FileCluster(_Worlds):
         plan = plan_world(self.world)
         moves = [{**move, "namespace": each["namespace"]} for each in plan["policies"] for move in each["moves"]]
         policies = policies_of(plan["policies"], self.world.scheduler)
-        return {**document, "policies": policies, "moves": moves_of(moves)}
+        facts, placements = Placements(self.world.scheduler.cache.objects).shown(self.world.clock.now(), rights)
+        facts = [*document["facts"], *facts]
+        return {**document, "facts": facts, "placements": placements, "policies": policies, "moves": moves_of(moves)}
 
     async def run(self) -> None:
         while True:

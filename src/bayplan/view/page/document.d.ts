@@ -98,7 +98,7 @@ export interface PodView {
   preemption: Record<string, unknown> | null;
   claims: { name: string; state: string; devices: string[] }[];
   gang: Record<string, unknown> | null;
-  policy: Record<string, unknown> | null;
+  policy: PodPolicy | null;
   scores: Scores | null;
   attempts: { at: string | number | null; result: string; node: string | null; message: string }[];
   command: string;
@@ -133,12 +133,20 @@ export interface Condition {
   message: string;
 }
 
-export interface Policy {
+export interface PolicyNumbers {
   namespace: string;
   name: string;
   topologyKey: string;
   domains: { name: string; wanted: number; running: number; ready: number; missing: number }[];
+}
+
+export interface Policy extends PolicyNumbers {
   conditions: Condition[];
+}
+
+/** The policy that governs one pod, and the domain that this pod is in. */
+export interface PodPolicy extends PolicyNumbers {
+  domain: string | null;
 }
 
 export interface Move {

@@ -5,7 +5,7 @@ import { nodeLink, podLink } from "./cells.js";
 import { element, emptyNote, nameText, section, smallTable } from "./elements.js";
 import { count, cut, moment, plural, score, shortKey } from "./text.js";
 
-/** @import {Condition, Context, Drawn, Move, Placement, Policy, Table} from "./document.d.ts" */
+/** @import {Condition, Context, Drawn, Move, Placement, Policy, PolicyNumbers, Table} from "./document.d.ts" */
 /** @import {Child} from "./elements.js" */
 
 const MOST_LINES = 2000;
@@ -93,6 +93,14 @@ export function policiesView({ view }) {
 
 /** @param {Policy} policy */
 function policyPart(policy) {
+  return section(cut(`${policy.namespace}/${policy.name}`, 160), conditionList(policy.conditions), domainTable(policy));
+}
+
+/**
+ * What is wanted in each domain, what is there and what is missing; a pod's page shows the same.
+ * @param {PolicyNumbers} policy
+ */
+export function domainTable(policy) {
   const rows = policy.domains.map((domain) => [
     nameText(domain.name),
     domain.wanted,
@@ -101,14 +109,10 @@ function policyPart(policy) {
     element("span", { class: domain.missing ? "lacking" : null }, element("b", {}, count(domain.missing))),
     plainBar(domain.wanted ? domain.running / domain.wanted : 1),
   ]);
-  return section(
-    cut(`${policy.namespace}/${policy.name}`, 160),
-    conditionList(policy.conditions),
-    smallTable(
-      `Domains of ${cut(policy.name, 80)}`,
-      [shortKey(policy.topologyKey), "wanted", "running", "ready", "missing", "running of wanted"],
-      rows,
-    ),
+  return smallTable(
+    `Domains of ${cut(policy.name, 80)}`,
+    [shortKey(policy.topologyKey), "wanted", "running", "ready", "missing", "running of wanted"],
+    rows,
   );
 }
 

@@ -3,11 +3,12 @@
 import { shortageBar } from "./bars.js";
 import { nodeLink, requestWords, stateMark } from "./cells.js";
 import { commandLine, element, emptyNote, nameText, section, smallTable } from "./elements.js";
+import { domainTable } from "./fleet_views.js";
 import { routeTo } from "./routes.js";
 import { decisionScores, scoreTable, tieWords } from "./score_tables.js";
-import { count, cut, moment, plural } from "./text.js";
+import { count, cut, moment, plural, shortKey } from "./text.js";
 
-/** @import {Context, Drawn, PodView} from "./document.d.ts" */
+/** @import {Context, Drawn, PodPolicy, PodView} from "./document.d.ts" */
 /** @import {ClusterTable} from "./cluster.js" */
 
 /**
@@ -119,7 +120,7 @@ export function podParts(cluster, page) {
     );
   if (page.preemption) parts.push(section("Preemption", valueList(page.preemption)));
   if (page.claims.length) parts.push(section("Claims", claimTable(page)));
-  if (page.policy) parts.push(section("Policy", valueList(page.policy)));
+  if (page.policy) parts.push(section("Policy", ...policyParts(page.policy)));
   if (page.gang) parts.push(section("Gang", valueList(page.gang)));
   if (page.scores?.nodes.length) parts.push(section("Scores", scoreTable(cluster, page.scores)));
   if (page.attempts.length) parts.push(section("Attempts", attemptTable(cluster, page)));
@@ -198,6 +199,16 @@ function claimTable(page) {
     cut(claim.devices.join(", "), 400),
   ]);
   return smallTable("Claims", ["claim", "state", "devices"], rows);
+}
+
+/** @param {PodPolicy} policy */
+function policyParts(policy) {
+  const where =
+    policy.domain === null ? "" : `; this pod is in ${shortKey(policy.topologyKey)} ${cut(policy.domain, 80)}`;
+  return [
+    element("p", {}, `${cut(`${policy.namespace}/${policy.name}`, 160)}${where}.`),
+    policy.domains.length > 0 && domainTable(policy),
+  ];
 }
 
 /** @param {ClusterTable | null} cluster @param {PodView} page */
