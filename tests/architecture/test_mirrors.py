@@ -26,7 +26,6 @@ TOGETHER = {
 """Folders whose modules are tested together, through the one that all of them are for."""
 
 ELSEWHERE = {
-    "app/ui/picture.py": "app/ui/test_live.py",
     "app/ui/reviews.py": "app/ui/test_live.py",
     "app/ui/source.py": "app/ui/test_worlds.py",
     "app/placement/decision_writer.py": "app/placement/test_trouble.py",

@@ -51,6 +51,7 @@ def pod_pages() -> dict[str, Any]:
         waiting
         | fields
         | {"name": "web-0-00000", "verdict": "Bound", "node": "node-0003", "sentence": "It is on node-0003."}
+        | {"policy": waiting["policy"] | {"domain": "zone-a"}}
     )
     return {POD: waiting, "*": bound}
 
@@ -68,6 +69,15 @@ def test_every_view_opens(server: PageServer, open_page: Callable[..., OpenedPag
     opened.sees(VIEWS[route])
     wider = opened.page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert wider <= 0, "the page must not scroll sideways"
+
+
+def test_a_pods_page_shows_its_policy(server: PageServer, open_page: Callable[..., OpenedPage]) -> None:
+    opened = open_page(f"{server.address}#/pod/{POD}")
+    domains = opened.page.get_by_role("table", name="Domains of checkout")
+    expect(domains.get_by_role("row")).to_have_count(3)
+    expect(domains.get_by_role("row").filter(has_text="zone-b")).to_contain_text("3112")
+    opened = open_page(f"{server.address}#/pod/team-0/web-0-00000")
+    opened.sees("team-0/checkout; this pod is in zone zone-a.")
 
 
 def test_a_search_finds_by_every_field(server: PageServer, open_page: Callable[..., OpenedPage]) -> None:
