@@ -131,7 +131,16 @@ kind: VirtualMachine
 metadata: {name: vm, annotations: {bayplan.io/sticky-node: n1}}
 """
 
-FILES = ("cluster.yaml", "devices.yaml", "misplaced.yaml", "sweep.yaml", "rollout.yaml", "rows.csv", "plan.yaml")
+FILES = (
+    "cluster.yaml",
+    "devices.yaml",
+    "misplaced.yaml",
+    "unplaced.yaml",
+    "sweep.yaml",
+    "rollout.yaml",
+    "rows.csv",
+    "plan.yaml",
+)
 SWEEP = """\
 apiVersion: bayplan.io/v1alpha1
 kind: Sweep
@@ -277,6 +286,7 @@ def commands() -> list[list[str]]:
     return [
         ["simulate", "-f", "cluster.yaml", "--explain", "--summary"],
         ["simulate", "-f", POLICY],
+        ["simulate", "-f", "unplaced.yaml"],
         ["simulate", "-f", "devices.yaml"],
         ["simulate", *load, *config, "--for", "80m", "--now", NOW, "--explain"],
         ["simulate", *load, *config, "--for", "80m", "--outage", "20m-75m", "--now", NOW],
@@ -324,6 +334,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     (folder / "cluster.yaml").write_text(CLUSTER)
     (folder / "devices.yaml").write_text(DEVICES)
     (folder / "misplaced.yaml").write_text(MISPLACED + movable)
+    (folder / "unplaced.yaml").write_text(MISPLACED)
     (folder / "sweep.yaml").write_text(SWEEP)
     later = "metadata: {name: web, annotations: {simulation.bayplan.io/at: 1m}}"
     larger = (ASKED / "web-large.yaml").read_text().replace("metadata: {name: web}", later)

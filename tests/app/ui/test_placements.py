@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -88,7 +89,8 @@ def test_they_are_decided_again_when_something_changed_but_not_at_once(monkeypat
     objects.drop("ManagedCluster", "", "c1")
     assert found.is_behind(NOW)
     assert chosen(found.shown(NOW, EVERYTHING)[1]) == {"web": ["c1", "c2"]}
-    monkeypatch.setattr(placements.time, "monotonic", lambda clock=placements.time.monotonic: clock() + 3600)
+    later = time.monotonic() + 3600
+    monkeypatch.setattr("bayplan.app.ui.placements.time.monotonic", lambda: later)
     assert chosen(found.shown(NOW, EVERYTHING)[1]) == {"web": ["c2"]}
     assert not found.is_behind(NOW)
 
